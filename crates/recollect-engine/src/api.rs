@@ -1,0 +1,88 @@
+//! The one table of commands: name, request, response, function.
+//!
+//! Every face goes through it: the window and later hosts by [`dispatch`], the terminal by the same functions with
+//! their types. The TypeScript of the user interface is generated from it, so a wrong name or shape is a compile error there.
+
+pub mod composition;
+pub mod compression;
+pub mod config;
+pub mod ingest;
+pub mod job;
+pub mod keepit;
+pub mod memory;
+pub mod session;
+
+use serde_json::Value;
+
+use crate::engine::Call;
+use crate::error::{Error, Result};
+
+/// Declares the commands once; gives [`dispatch`], [`NAMES`] and the type `Commands` of the user interface.
+macro_rules! commands {
+    ($( $name:ident: $module:ident :: $function:ident ($request:ty) -> $response:ty; )*) => {
+        /// Names of all commands.
+        pub const NAMES: &[&str] = &[$(stringify!($name)),*];
+
+        /// Runs the command `name` with a request as JSON and returns its response as JSON.
+        pub fn dispatch(call: &Call<'_>, name: &str, request: Value) -> Result<Value> {
+            match name {
+                $(stringify!($name) => {
+                    let request: $request = serde_json::from_value(request)
+                        .map_err(|error| Error::usage(format!("{name}: {error}")))?;
+                    let response: $response = $module::$function(call, request)?;
+                    Ok(serde_json::to_value(response)?)
+                })*
+                _ => Err(Error::usage(format!("there is no command `{name}`"))),
+            }
+        }
+
+        /// Request and response of each command, for the generated TypeScript.
+        #[derive(ts_rs::TS)]
+        #[ts(export)]
+        #[expect(dead_code, reason = "only its TypeScript is used")]
+        pub struct Commands {
+            $( $name: ($request, $response), )*
+        }
+    };
+}
+
+commands! {
+    memory_overview: memory::overview(memory::OverviewRequest) -> memory::Overview;
+    stats_get: memory::stats(memory::StatsRequest) -> memory::Stats;
+    project_list: memory::projects(memory::ProjectListRequest) -> Vec<memory::Project>;
+    config_get: config::read(config::ConfigGetRequest) -> config::ConfigState;
+    config_set: config::set(config::ConfigSetRequest) -> config::ConfigState;
+
+    session_ingest: ingest::ingest(ingest::IngestRequest) -> ingest::IngestReport;
+    session_list: session::list(session::SessionListRequest) -> session::SessionPage;
+    session_get: session::detail(session::SessionRequest) -> session::SessionDetail;
+    session_map: session::map(session::SessionMapRequest) -> session::SessionMap;
+    session_update: session::update(session::SessionUpdateRequest) -> session::SessionSummary;
+    session_remove: session::remove(session::SessionRemoveRequest) -> session::SessionRemoved;
+    session_restore: session::restore(session::SessionRestoreRequest) -> session::RestoreReport;
+    message_list: session::messages(session::MessageListRequest) -> session::MessagePage;
+
+    keepit_list: keepit::list(session::SessionRequest) -> Vec<keepit::KeepitMarker>;
+    keepit_add: keepit::add(keepit::KeepitAddRequest) -> keepit::KeepitMarker;
+    keepit_set: keepit::set(keepit::KeepitSetRequest) -> keepit::KeepitMarker;
+    keepit_remove: keepit::remove(keepit::KeepitRemoveRequest) -> keepit::KeepitMarker;
+    decay_preview: keepit::decay(keepit::DecayRequest) -> keepit::DecayPreview;
+    decay_table: keepit::table(keepit::DecayTableRequest) -> keepit::DecayTable;
+
+    compression_preview: compression::preview(compression::CompressionRequest) -> compression::CompressionPreview;
+    compression_create: compression::create(compression::CompressionRequest) -> compression::CompressionCreated;
+    version_list: compression::versions(session::SessionRequest) -> compression::VersionList;
+    version_messages: compression::messages(compression::VersionMessagesRequest) -> compression::VersionPage;
+    version_remove: compression::remove(compression::VersionRemoveRequest) -> compression::VersionList;
+    version_diff: compression::diff(compression::VersionDiffRequest) -> compression::VersionDiff;
+
+    composition_preview: composition::preview(composition::CompositionRequest) -> composition::CompositionPreview;
+    composition_create: composition::create(composition::CompositionRequest) -> composition::Composition;
+    composition_list: composition::list(composition::CompositionListRequest) -> Vec<composition::Composition>;
+    composition_get: composition::detail(composition::CompositionNameRequest) -> composition::CompositionDetail;
+    composition_remove: composition::remove(composition::CompositionNameRequest) -> composition::Composition;
+    resume_create: composition::resume(composition::ResumeRequest) -> composition::Resumed;
+
+    job_start: job::start(job::JobStartRequest) -> job::JobStarted;
+    job_cancel: job::cancel(job::JobCancelRequest) -> job::JobCancelled;
+}

@@ -1,0 +1,255 @@
+//! Compositions and resuming from them (4.3, 4.4, 5.3).
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use crate::api::compression::{CompressionSettings, LeftOut, VersionMessage};
+use crate::engine::Call;
+use crate::error::Result;
+use crate::ids::{CompositionId, ProjectId, SessionId, VersionId};
+use crate::time::Time;
+
+/// Asks for a composition or its preview.
+#[derive(Debug, Clone, Serialize, Deserialize, TS)]
+#[serde(deny_unknown_fields)]
+#[ts(export, optional_fields)]
+pub struct CompositionRequest {
+    /// Its name: letters, digits, `-`, `_`, `.` and spaces; it becomes a folder's name.
+    pub name: String,
+    /// The most tokens that it may have, all told.
+    pub budget: u64,
+    /// The sessions, in the order of the result.
+    pub components: Vec<ComponentRequest>,
+    /// How the budget is shared where a component does not say; even if not given.
+    pub allocation: Option<Allocation>,
+    /// Which files to write; both if not given.
+    pub format: Option<CompositionFormat>,
+    /// Replace a composition of the same name.
+    #[serde(default)]
+    pub replace: bool,
+}
+
+/// A session in a composition.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[serde(deny_unknown_fields)]
+#[ts(export, optional_fields)]
+pub struct ComponentRequest {
+    /// The session.
+    pub session: String,
+    /// `auto` (4.3), `original`, a version's id, or `new` for a new compression; auto if not given.
+    pub version: Option<String>,
+    /// Tokens wished for it.
+    pub tokens: Option<u64>,
+    /// How to make the new compression; uniform at the ratio that its share asks for if not given.
+    pub settings: Option<CompressionSettings>,
+}
+
+/// How a budget is shared.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum Allocation {
+    /// The same for each.
+    #[default]
+    Even,
+    /// By the tokens of the sessions.
+    ByLength,
+    /// More for the recent ones.
+    ByRecency,
+}
+
+/// Which files a composition has.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum CompositionFormat {
+    /// `composed.md`.
+    Markdown,
+    /// `composed.jsonl`.
+    Jsonl,
+    /// Both.
+    #[default]
+    Both,
+}
+
+/// What a composition would be; nothing is written.
+#[derive(Debug, Clone, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct CompositionPreview {
+    /// The budget asked for.
+    pub budget: u64,
+    /// Tokens of the whole, with headings.
+    pub total_tokens: u64,
+    /// Of these, for headings and preamble.
+    pub overhead_tokens: u64,
+    /// Messages of the whole.
+    pub total_messages: u64,
+    /// Tokens over the budget; 0 when it fits.
+    pub over: u64,
+    /// One for each component, in order.
+    pub components: Vec<Component>,
+    /// The messages, in order.
+    pub messages: Vec<ComposedMessage>,
+    /// What is not in it, by reason, over all components.
+    pub left_out: Vec<LeftOut>,
+    /// Messages that two components share and that stand once.
+    pub shared_messages: u64,
+}
+
+/// A message of a composition.
+#[derive(Debug, Clone, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct ComposedMessage {
+    /// Order of the component that it comes from.
+    pub component: u32,
+    /// The message.
+    #[serde(flatten)]
+    #[ts(flatten)]
+    pub message: VersionMessage,
+}
+
+/// What a component gives (2.1.5 `CompositionComponent`).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[ts(export, optional_fields)]
+pub struct Component {
+    /// Its session.
+    pub session_id: SessionId,
+    /// Title of the session.
+    pub title: String,
+    /// Time of the session's last message.
+    pub last_timestamp: Option<Time>,
+    /// Position, from 0.
+    pub order: u32,
+    /// The version taken: `original`, `v001`, …; `new` in a preview that would make one.
+    pub version_id: VersionId,
+    /// Why this one, in words: "v002: 92 % of its share, all keepits".
+    pub reason: String,
+    /// A new version was (or would be) made.
+    pub created: bool,
+    /// Tokens of its session's original.
+    pub original_tokens: u64,
+    /// Tokens that it was given.
+    pub share: u64,
+    /// Tokens that it takes.
+    pub token_contribution: u64,
+    /// Messages that it gives.
+    pub messages: u64,
+    /// Keepits of the session that stand in it word for word.
+    pub keepits_kept: u64,
+    /// Keepits of the session.
+    pub keepits_total: u64,
+    /// What is not as wished, in words: a chosen version larger than its share.
+    pub warning: Option<String>,
+    /// A version that would mend the warning.
+    pub fix: Option<VersionId>,
+}
+
+/// A composition (2.1.5).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct Composition {
+    /// Its id.
+    pub composition_id: CompositionId,
+    /// Its name.
+    pub name: String,
+    /// The project that it is kept in: that of its last component.
+    pub project_id: ProjectId,
+    /// When it was made.
+    pub created_at: Time,
+    /// The budget asked for.
+    pub budget: u64,
+    /// How the budget was shared.
+    pub allocation: Allocation,
+    /// Its components, in order.
+    pub components: Vec<Component>,
+    /// Tokens of the whole, with headings.
+    pub total_tokens: u64,
+    /// Messages of the whole.
+    pub total_messages: u64,
+    /// Its files, whole paths.
+    pub files: Vec<String>,
+    /// Sessions that were started from it.
+    pub used_in_sessions: Vec<String>,
+}
+
+/// A composition with its text.
+#[derive(Debug, Clone, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct CompositionDetail {
+    /// The composition.
+    pub composition: Composition,
+    /// Its Markdown.
+    pub markdown: String,
+    /// The request that would make it again.
+    pub request: CompositionRequest,
+}
+
+/// Asks for the compositions, newest first.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, TS)]
+#[serde(deny_unknown_fields)]
+#[ts(export)]
+pub struct CompositionListRequest {}
+
+/// Names a composition.
+#[derive(Debug, Clone, Serialize, Deserialize, TS)]
+#[serde(deny_unknown_fields)]
+#[ts(export)]
+pub struct CompositionNameRequest {
+    /// Its name or id.
+    pub name: String,
+}
+
+/// Puts a composition where Claude Code finds it as a session.
+#[derive(Debug, Clone, Serialize, Deserialize, TS)]
+#[serde(deny_unknown_fields)]
+#[ts(export, optional_fields)]
+pub struct ResumeRequest {
+    /// The composition.
+    pub name: String,
+    /// Folder in which the client will run; the composition's project if not given.
+    pub cwd: Option<String>,
+}
+
+/// A session that Claude Code can resume.
+#[derive(Debug, Clone, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct Resumed {
+    /// Its id.
+    pub session_id: SessionId,
+    /// The file that was written.
+    pub file: String,
+    /// Folder in which to start.
+    pub cwd: String,
+    /// What to start.
+    pub command: String,
+}
+
+/// Bound by the next step.
+pub fn preview(_call: &Call<'_>, _request: CompositionRequest) -> Result<CompositionPreview> {
+    Err(crate::error::Error::internal("not built yet"))
+}
+
+/// Bound by the next step.
+pub fn create(_call: &Call<'_>, _request: CompositionRequest) -> Result<Composition> {
+    Err(crate::error::Error::internal("not built yet"))
+}
+
+/// Bound by the next step.
+pub fn list(_call: &Call<'_>, _request: CompositionListRequest) -> Result<Vec<Composition>> {
+    Err(crate::error::Error::internal("not built yet"))
+}
+
+/// Bound by the next step.
+pub fn detail(_call: &Call<'_>, _request: CompositionNameRequest) -> Result<CompositionDetail> {
+    Err(crate::error::Error::internal("not built yet"))
+}
+
+/// Bound by the next step.
+pub fn remove(_call: &Call<'_>, _request: CompositionNameRequest) -> Result<Composition> {
+    Err(crate::error::Error::internal("not built yet"))
+}
+
+/// Bound by the next step.
+pub fn resume(_call: &Call<'_>, _request: ResumeRequest) -> Result<Resumed> {
+    Err(crate::error::Error::internal("not built yet"))
+}

@@ -1,0 +1,433 @@
+//! Compressions and their versions (2.1.3, 5.2, 5.5).
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use crate::api::keepit::{Aggressiveness, MarkerVerdict};
+use crate::api::session::SessionRequest;
+use crate::engine::Call;
+use crate::error::Result;
+use crate::ids::{SessionId, VersionId};
+use crate::session::Role;
+use crate::time::Time;
+
+/// Asks for a compression or its preview.
+#[derive(Debug, Clone, Serialize, Deserialize, TS)]
+#[serde(deny_unknown_fields)]
+#[ts(export, optional_fields)]
+pub struct CompressionRequest {
+    /// The session.
+    pub session: String,
+    /// Compress this version instead of the original.
+    pub from: Option<VersionId>,
+    /// How.
+    pub settings: CompressionSettings,
+}
+
+/// One ratio for all, or one for each stretch of the session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum CompressionMode {
+    /// One ratio.
+    Uniform,
+    /// By position in the session.
+    Tiered,
+}
+
+/// Ready sets of tiers (product decision 15).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum TierPreset {
+    /// 25→10, 50→7, 75→5, 90→4, 100→2.
+    Gentle,
+    /// 25→25, 50→15, 75→10, 90→5, 100→3.
+    Standard,
+    /// 25→50, 50→35, 75→20, 90→10, 100→5.
+    Aggressive,
+    /// `custom_tiers`.
+    Custom,
+}
+
+/// What becomes of marked passages.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "kebab-case")]
+#[ts(export)]
+pub enum KeepitMode {
+    /// By the decay model (4.1).
+    #[default]
+    Decay,
+    /// All word for word.
+    PreserveAll,
+    /// As any other text.
+    Ignore,
+}
+
+/// One stretch of a tiered compression.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[serde(deny_unknown_fields)]
+#[ts(export, optional_fields)]
+pub struct TierConfig {
+    /// Where it ends, in percent of the session's messages; the last one is 100.
+    #[serde(alias = "endPercent")]
+    pub end_percent: f64,
+    /// Its ratio, above 1 to 1000.
+    #[serde(alias = "compactionRatio")]
+    pub compaction_ratio: f64,
+    /// Its level; by the ratio if not given.
+    pub aggressiveness: Option<Aggressiveness>,
+}
+
+/// How to compress (2.1.3 `CompressionSettings`).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[serde(deny_unknown_fields)]
+#[ts(export, optional_fields)]
+pub struct CompressionSettings {
+    /// Uniform or tiered.
+    pub mode: CompressionMode,
+    /// The ratio of uniform mode, above 1 to 1000.
+    pub compaction_ratio: Option<f64>,
+    /// The level of uniform mode; by the ratio if not given.
+    pub aggressiveness: Option<Aggressiveness>,
+    /// The tiers of tiered mode.
+    pub tier_preset: Option<TierPreset>,
+    /// The tiers of the preset `custom`.
+    pub custom_tiers: Option<Vec<TierConfig>>,
+    /// Messages at the start that are left out of the compression.
+    #[serde(default)]
+    pub skip_first_messages: u32,
+    /// What becomes of marked passages.
+    #[serde(default)]
+    pub keepit_mode: KeepitMode,
+    /// For the decay; the session's own if not given.
+    pub session_distance: Option<u32>,
+    /// The engine: `extractive` (built in), the only one so far.
+    pub engine: Option<String>,
+    /// The model of a language-model engine; recorded, not used by the built-in one.
+    pub model: Option<String>,
+}
+
+/// What a compression would give; nothing is written.
+#[derive(Debug, Clone, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct CompressionPreview {
+    /// Tokens of the source.
+    pub original_tokens: u64,
+    /// Messages of the source.
+    pub original_messages: u64,
+    /// The most tokens that the result may have.
+    pub budget: u64,
+    /// Tokens of the result.
+    pub output_tokens: u64,
+    /// Messages of the result.
+    pub output_messages: u64,
+    /// `original_tokens / output_tokens`.
+    pub compression_ratio: f64,
+    /// Distance used for the decay.
+    pub distance: u32,
+    /// One for each stretch; one in uniform mode.
+    pub tiers: Vec<TierResult>,
+    /// One for each keepit, in order of the text.
+    pub keepits: Vec<MarkerVerdict>,
+    /// Messages of the source that are not in the result, by reason.
+    pub left_out: Vec<LeftOut>,
+    /// Tokens of the result along the source's length, in up to 72 equal stretches of its messages, for the drawing.
+    pub output_map: Vec<u64>,
+}
+
+/// What one stretch of a compression gives.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct TierResult {
+    /// Index of its first message.
+    pub first: u32,
+    /// Index of its last message.
+    pub last: u32,
+    /// Its ratio.
+    pub ratio: f64,
+    /// Its level.
+    pub aggressiveness: Aggressiveness,
+    /// Least keepit weight that survives in it.
+    pub threshold: f64,
+    /// Tokens of the source in it.
+    pub original_tokens: u64,
+    /// Tokens of the result from it.
+    pub output_tokens: u64,
+}
+
+/// Messages that are not in a result, for one reason.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct LeftOut {
+    /// The reason, in words: `over budget`, `nothing said`, `read again later`, `skipped at the start`.
+    pub reason: String,
+    /// How many messages.
+    pub messages: u64,
+    /// Their tokens.
+    pub tokens: u64,
+}
+
+/// A new version, or its preview.
+#[derive(Debug, Clone, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct CompressionCreated {
+    /// The version.
+    #[serde(flatten)]
+    #[ts(flatten)]
+    pub version: Version,
+    /// How it came about.
+    pub preview: CompressionPreview,
+}
+
+/// Keepits in a version.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct KeepitStats {
+    /// Word for word.
+    pub preserved: u64,
+    /// Summarised.
+    pub summarized: u64,
+    /// How many of each weight survived, by weight with two decimals.
+    pub weights: BTreeMap<String, u64>,
+}
+
+/// A compression version (2.1.3 `CompressionRecord`).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[ts(export, optional_fields)]
+pub struct Version {
+    /// `v001`, …
+    pub version_id: VersionId,
+    /// Its session.
+    pub session_id: SessionId,
+    /// Its files' name without extension: `v001_tiered-standard_10k`.
+    pub file: String,
+    /// Its files, whole paths: Markdown and JSONL.
+    pub paths: Vec<String>,
+    /// When it was made.
+    pub created_at: Time,
+    /// How.
+    pub settings: CompressionSettings,
+    /// The engine that made it.
+    pub engine: String,
+    /// Tokens of its source.
+    pub original_tokens: u64,
+    /// Its tokens, counted over the whole rendered output.
+    pub output_tokens: u64,
+    /// Its messages.
+    pub output_messages: u64,
+    /// Tokens of the source / its tokens.
+    pub compression_ratio: f64,
+    /// Keepits in it.
+    pub keepit_stats: KeepitStats,
+    /// The version that it was made from, if not from the original.
+    pub source_version: Option<VersionId>,
+    /// When a composition last took it.
+    pub last_used: Option<Time>,
+    /// Names of the compositions that use it.
+    pub used_in: Vec<String>,
+    /// Bytes of its files.
+    pub bytes: u64,
+    /// Made by composing, not by hand.
+    pub auto_created: bool,
+}
+
+/// The versions of a session.
+#[derive(Debug, Clone, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct VersionList {
+    /// The session.
+    pub session_id: SessionId,
+    /// Tokens of the original.
+    pub original_tokens: u64,
+    /// Messages of the original.
+    pub original_messages: u64,
+    /// The versions, oldest first.
+    pub versions: Vec<Version>,
+}
+
+/// Which messages of a version to read.
+#[derive(Debug, Clone, Serialize, Deserialize, TS)]
+#[serde(deny_unknown_fields)]
+#[ts(export, optional_fields)]
+pub struct VersionMessagesRequest {
+    /// The session.
+    pub session: String,
+    /// The version.
+    pub version: VersionId,
+    /// Index of the first; 0 if not given.
+    pub offset: Option<u64>,
+    /// How many at most; all if not given.
+    pub limit: Option<u64>,
+}
+
+/// A window of a version's messages.
+#[derive(Debug, Clone, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct VersionPage {
+    /// The messages.
+    pub messages: Vec<VersionMessage>,
+    /// How many there are in all.
+    pub total: u64,
+    /// What is not in the version, by reason.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// How a message of a version came about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum VersionMessageKind {
+    /// As it was.
+    Verbatim,
+    /// Holds marked passages, word for word.
+    Keepit,
+    /// Parts of it left out.
+    Elided,
+    /// Put in other words, or several in one.
+    Summary,
+}
+
+/// A message of a version.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[ts(export, optional_fields)]
+pub struct VersionMessage {
+    /// Position in the version, from 0.
+    pub index: u32,
+    /// Its uuid, the same whenever the version is made again.
+    pub uuid: String,
+    /// Who speaks.
+    pub role: Role,
+    /// How it came about.
+    pub kind: VersionMessageKind,
+    /// Time of its first source.
+    pub timestamp: Option<Time>,
+    /// What it says.
+    pub text: String,
+    /// SHA-256 of the normalised text, in hex.
+    pub hash: String,
+    /// Its tokens.
+    pub tokens: u64,
+    /// Uuids of the original messages that the text comes from.
+    pub sources: Vec<String>,
+    /// Indexes of those messages.
+    pub source_indexes: Vec<u32>,
+}
+
+/// Deletes versions.
+#[derive(Debug, Clone, Serialize, Deserialize, TS)]
+#[serde(deny_unknown_fields)]
+#[ts(export)]
+pub struct VersionRemoveRequest {
+    /// The session.
+    pub session: String,
+    /// The versions.
+    pub versions: Vec<VersionId>,
+    /// Delete them although compositions use them.
+    #[serde(default)]
+    pub force: bool,
+}
+
+/// Compares two versions; `original` names the session itself.
+#[derive(Debug, Clone, Serialize, Deserialize, TS)]
+#[serde(deny_unknown_fields)]
+#[ts(export)]
+pub struct VersionDiffRequest {
+    /// The session.
+    pub session: String,
+    /// One version.
+    pub left: VersionId,
+    /// The other.
+    pub right: VersionId,
+}
+
+/// A comparison by lines, with words inside changed lines.
+#[derive(Debug, Clone, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct VersionDiff {
+    /// One version.
+    pub left: VersionId,
+    /// The other.
+    pub right: VersionId,
+    /// Tokens of the one.
+    pub left_tokens: u64,
+    /// Tokens of the other.
+    pub right_tokens: u64,
+    /// Lines in the other only.
+    pub added: u64,
+    /// Lines in the one only.
+    pub removed: u64,
+    /// The lines, in order; long equal stretches are folded to one `skipped` line.
+    pub lines: Vec<DiffLine>,
+}
+
+/// What a line of a comparison is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum DiffLineKind {
+    /// In both.
+    Equal,
+    /// In the right one only.
+    Added,
+    /// In the left one only.
+    Removed,
+    /// Stands for equal lines that are not shown.
+    Skipped,
+}
+
+/// A line of a comparison.
+#[derive(Debug, Clone, Serialize, Deserialize, TS)]
+#[ts(export, optional_fields)]
+pub struct DiffLine {
+    /// What it is.
+    pub kind: DiffLineKind,
+    /// Its number in the left one.
+    pub left_line: Option<u64>,
+    /// Its number in the right one.
+    pub right_line: Option<u64>,
+    /// Its words: those that changed are emphasised.
+    pub words: Vec<DiffWord>,
+}
+
+/// A piece of a line.
+#[derive(Debug, Clone, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct DiffWord {
+    /// The text.
+    pub text: String,
+    /// It differs from the other side.
+    pub changed: bool,
+}
+
+/// Bound by the next step.
+pub fn preview(_call: &Call<'_>, _request: CompressionRequest) -> Result<CompressionPreview> {
+    Err(crate::error::Error::internal("not built yet"))
+}
+
+/// Bound by the next step.
+pub fn create(_call: &Call<'_>, _request: CompressionRequest) -> Result<CompressionCreated> {
+    Err(crate::error::Error::internal("not built yet"))
+}
+
+/// Bound by the next step.
+pub fn versions(_call: &Call<'_>, _request: SessionRequest) -> Result<VersionList> {
+    Err(crate::error::Error::internal("not built yet"))
+}
+
+/// Bound by the next step.
+pub fn messages(_call: &Call<'_>, _request: VersionMessagesRequest) -> Result<VersionPage> {
+    Err(crate::error::Error::internal("not built yet"))
+}
+
+/// Bound by the next step.
+pub fn remove(_call: &Call<'_>, _request: VersionRemoveRequest) -> Result<VersionList> {
+    Err(crate::error::Error::internal("not built yet"))
+}
+
+/// Bound by the next step.
+pub fn diff(_call: &Call<'_>, _request: VersionDiffRequest) -> Result<VersionDiff> {
+    Err(crate::error::Error::internal("not built yet"))
+}

@@ -1,0 +1,148 @@
+//! Registering transcripts (5.1).
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use crate::engine::Call;
+use crate::error::Result;
+use crate::ids::{ProjectId, SessionId};
+use crate::session::Issue;
+
+/// Which transcripts to register.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, TS)]
+#[serde(deny_unknown_fields, default)]
+#[ts(export, optional_fields)]
+pub struct IngestRequest {
+    /// Files and folders; a folder is walked.
+    pub paths: Vec<String>,
+    /// Everything under the Claude home.
+    pub all: bool,
+    /// The newest under the Claude home that is not yet in memory.
+    pub latest: bool,
+    /// Put the sessions into this project instead of the one that their `cwd` names.
+    pub project: Option<ProjectId>,
+}
+
+/// What became of a file or a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum IngestStatus {
+    /// Not in memory before.
+    New,
+    /// In memory, and had grown or changed.
+    Updated,
+    /// In memory as it is.
+    Unchanged,
+    /// Could not be read; see `error`.
+    Failed,
+    /// Not a transcript; left alone.
+    Skipped,
+}
+
+/// What was done, session by session and file by file.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct IngestReport {
+    /// One for each session that the files belong to.
+    pub sessions: Vec<IngestedSession>,
+    /// One for each file that was looked at.
+    pub files: Vec<IngestedFile>,
+    /// The sums.
+    pub totals: IngestTotals,
+}
+
+/// What ingesting did to a session.
+#[derive(Debug, Clone, Serialize, Deserialize, TS)]
+#[ts(export, optional_fields)]
+pub struct IngestedSession {
+    /// The session; empty when a file failed before its session was known.
+    pub session_id: SessionId,
+    /// Its project.
+    pub project_id: ProjectId,
+    /// Its title.
+    pub title: String,
+    /// Format of its source: `claude-code`.
+    pub format: String,
+    /// Messages that it now has.
+    pub messages: u64,
+    /// Messages of this ingest whose content the memory did not have.
+    pub new_unique: u64,
+    /// Messages of this ingest whose content it had.
+    pub duplicates: u64,
+    /// Bytes of its files, sub-agents included.
+    pub bytes: u64,
+    /// Keepit markers that it now has.
+    pub keepits: u64,
+    /// What became of it.
+    pub status: IngestStatus,
+    /// Why it failed.
+    pub error: Option<String>,
+}
+
+/// What ingesting did with a file.
+#[derive(Debug, Clone, Serialize, Deserialize, TS)]
+#[ts(export, optional_fields)]
+pub struct IngestedFile {
+    /// Where it is.
+    pub path: String,
+    /// The session that it belongs to.
+    pub session_id: Option<SessionId>,
+    /// `main`, `agent` or `tool_result`.
+    pub part: String,
+    /// What became of it.
+    pub status: IngestStatus,
+    /// Bytes that were read.
+    pub bytes_read: u64,
+    /// Messages that were read.
+    pub messages: u64,
+    /// Of these, with content that the memory did not have.
+    pub new_unique: u64,
+    /// Facts in words, for the result sheet: "one more place remembered", "line 205 is cut off; kept as it is".
+    pub note: Option<String>,
+    /// Lines that were not understood; they are kept.
+    pub issues: Vec<Issue>,
+    /// Why it failed.
+    pub error: Option<String>,
+}
+
+/// Sums of an ingest.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct IngestTotals {
+    /// Sessions touched.
+    pub sessions: u64,
+    /// Files looked at.
+    pub files: u64,
+    /// Messages of the sessions touched.
+    pub messages: u64,
+    /// Messages read whose content the memory did not have.
+    pub new_unique: u64,
+    /// Messages read whose content it had.
+    pub duplicates: u64,
+    /// Bytes of the sessions' files.
+    pub bytes: u64,
+    /// Bytes that were read.
+    pub bytes_read: u64,
+    /// Bytes that the archive grew by.
+    pub bytes_stored: u64,
+    /// Keepit markers of the sessions touched.
+    pub keepits: u64,
+    /// Lines that were not understood.
+    pub issues: u64,
+    /// Sessions that were not in memory before.
+    pub new: u64,
+    /// Sessions that had grown or changed.
+    pub updated: u64,
+    /// Sessions as they were.
+    pub unchanged: u64,
+    /// Files that could not be read.
+    pub failed: u64,
+    /// Files that are not transcripts.
+    pub skipped: u64,
+}
+
+/// Bound by the next step.
+pub fn ingest(_call: &Call<'_>, _request: IngestRequest) -> Result<IngestReport> {
+    Err(crate::error::Error::internal("not built yet"))
+}

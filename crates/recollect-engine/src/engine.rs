@@ -1,0 +1,81 @@
+//! The engine: an open memory, and what one call into it carries.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::event::{Event, EventSink, Progress};
+use crate::time::{Clock, Time};
+
+/// What a face gives the engine: places, the clock, and where events go.
+#[derive(Clone)]
+pub struct EngineOptions {
+    /// Folder of the memory, `~/.claude-memory` as a rule; made when it is missing.
+    pub home: PathBuf,
+    /// Folder in which Claude Code keeps its data, `~/.claude` as a rule; only read, but for resumed sessions.
+    pub claude_home: PathBuf,
+    /// Tells the time.
+    pub clock: Clock,
+    /// Receives events.
+    pub sink: EventSink,
+}
+
+/// An open memory. Clones share it.
+#[derive(Clone)]
+pub struct Engine {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    options: EngineOptions,
+}
+
+impl Engine {
+    /// Opens the memory, making or migrating it when needed.
+    ///
+    /// # Errors
+    /// When the folder cannot be used, or was written by a newer program.
+    pub fn open(options: EngineOptions) -> Result<Self> {
+        Ok(Self { inner: Arc::new(Inner { options }) })
+    }
+
+    /// The time now.
+    pub fn now(&self) -> Time {
+        (self.inner.options.clock)()
+    }
+
+    /// Tells the faces.
+    pub fn emit(&self, event: Event) {
+        (self.inner.options.sink)(event);
+    }
+}
+
+/// One call into the engine: the engine, where progress goes, and whether to stop.
+pub struct Call<'a> {
+    /// The engine.
+    pub engine: &'a Engine,
+    /// Hears how far it is; called at most some times a second.
+    pub progress: &'a (dyn Fn(Progress) + Sync),
+    /// Set when the caller wants it to stop.
+    pub cancel: &'a Cancel,
+}
+
+/// A flag that asks long work to stop.
+#[derive(Debug, Clone, Default)]
+pub struct Cancel(Arc<AtomicBool>);
+
+impl Cancel {
+    /// Asks the work to stop.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Fails with [`ErrorKind::Cancelled`] when the work was asked to stop.
+    pub fn check(&self) -> Result<()> {
+        if self.0.load(Ordering::Relaxed) {
+            return Err(Error::new(ErrorKind::Cancelled, "cancelled"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,16 @@
+//! The engine of Recollect: everything that is not a terminal, a window or a socket.
+//!
+//! Faces (desktop, command line) open an [`Engine`] and speak to it through the one table of commands in [`api`].
+
+#![warn(missing_docs)]
+
+pub mod api;
+pub mod engine;
+pub mod error;
+pub mod event;
+pub mod ids;
+pub mod session;
+pub mod time;
+
+pub use engine::{Engine, EngineOptions};
+pub use error::{Error, ErrorKind, Result};
