@@ -112,7 +112,7 @@ impl From<serde_json::Error> for Error {
 
 /// An [`Error`] as JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export, optional_fields)]
+#[ts(export, optional_fields = nullable)]
 pub struct WireError {
     /// What a caller can branch on.
     pub kind: ErrorKind,

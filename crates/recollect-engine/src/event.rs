@@ -8,7 +8,7 @@ use crate::ids::{JobId, ProjectId, SessionId};
 
 /// How far a long operation is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export, optional_fields)]
+#[ts(export, optional_fields = nullable)]
 pub struct Progress {
     /// Units done.
     pub done: u64,

@@ -40,7 +40,7 @@ pub enum MessageKind {
 
 /// One record of a conversation, in file order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export, optional_fields)]
+#[ts(export, optional_fields = nullable)]
 pub struct Message {
     /// Position in the conversation, from 0.
     pub index: u32,
@@ -65,7 +65,7 @@ pub struct Message {
 /// A part of a message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export, optional_fields)]
+#[ts(export, optional_fields = nullable)]
 pub enum Block {
     /// Prose, Markdown as a rule.
     Text {

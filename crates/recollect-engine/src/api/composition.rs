@@ -12,7 +12,7 @@ use crate::time::Time;
 /// Asks for a composition or its preview.
 #[derive(Debug, Clone, Serialize, Deserialize, TS)]
 #[serde(deny_unknown_fields)]
-#[ts(export, optional_fields)]
+#[ts(export, optional_fields = nullable)]
 pub struct CompositionRequest {
     /// Its name: letters, digits, `-`, `_`, `.` and spaces; it becomes a folder's name.
     pub name: String,
@@ -32,7 +32,7 @@ pub struct CompositionRequest {
 /// A session in a composition.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(deny_unknown_fields)]
-#[ts(export, optional_fields)]
+#[ts(export, optional_fields = nullable)]
 pub struct ComponentRequest {
     /// The session.
     pub session: String,
@@ -110,7 +110,7 @@ pub struct ComposedMessage {
 
 /// What a component gives (2.1.5 `CompositionComponent`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export, optional_fields)]
+#[ts(export, optional_fields = nullable)]
 pub struct Component {
     /// Its session.
     pub session_id: SessionId,
@@ -202,7 +202,7 @@ pub struct CompositionNameRequest {
 /// Puts a composition where Claude Code finds it as a session.
 #[derive(Debug, Clone, Serialize, Deserialize, TS)]
 #[serde(deny_unknown_fields)]
-#[ts(export, optional_fields)]
+#[ts(export, optional_fields = nullable)]
 pub struct ResumeRequest {
     /// The composition.
     pub name: String,

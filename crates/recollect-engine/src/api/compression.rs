@@ -16,7 +16,7 @@ use crate::time::Time;
 /// Asks for a compression or its preview.
 #[derive(Debug, Clone, Serialize, Deserialize, TS)]
 #[serde(deny_unknown_fields)]
-#[ts(export, optional_fields)]
+#[ts(export, optional_fields = nullable)]
 pub struct CompressionRequest {
     /// The session.
     pub session: String,
@@ -69,7 +69,7 @@ pub enum KeepitMode {
 /// One stretch of a tiered compression.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(deny_unknown_fields)]
-#[ts(export, optional_fields)]
+#[ts(export, optional_fields = nullable)]
 pub struct TierConfig {
     /// Where it ends, in percent of the session's messages; the last one is 100.
     #[serde(alias = "endPercent")]
@@ -84,7 +84,7 @@ pub struct TierConfig {
 /// How to compress (2.1.3 `CompressionSettings`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(deny_unknown_fields)]
-#[ts(export, optional_fields)]
+#[ts(export, optional_fields = nullable)]
 pub struct CompressionSettings {
     /// Uniform or tiered.
     pub mode: CompressionMode,
@@ -196,7 +196,7 @@ pub struct KeepitStats {
 
 /// A compression version (2.1.3 `CompressionRecord`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export, optional_fields)]
+#[ts(export, optional_fields = nullable)]
 pub struct Version {
     /// `v001`, …
     pub version_id: VersionId,
@@ -251,7 +251,7 @@ pub struct VersionList {
 /// Which messages of a version to read.
 #[derive(Debug, Clone, Serialize, Deserialize, TS)]
 #[serde(deny_unknown_fields)]
-#[ts(export, optional_fields)]
+#[ts(export, optional_fields = nullable)]
 pub struct VersionMessagesRequest {
     /// The session.
     pub session: String,
@@ -292,7 +292,7 @@ pub enum VersionMessageKind {
 
 /// A message of a version.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export, optional_fields)]
+#[ts(export, optional_fields = nullable)]
 pub struct VersionMessage {
     /// Position in the version, from 0.
     pub index: u32,
@@ -380,7 +380,7 @@ pub enum DiffLineKind {
 
 /// A line of a comparison.
 #[derive(Debug, Clone, Serialize, Deserialize, TS)]
-#[ts(export, optional_fields)]
+#[ts(export, optional_fields = nullable)]
 pub struct DiffLine {
     /// What it is.
     pub kind: DiffLineKind,

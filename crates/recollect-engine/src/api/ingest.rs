@@ -11,7 +11,7 @@ use crate::session::Issue;
 /// Which transcripts to register.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, TS)]
 #[serde(deny_unknown_fields, default)]
-#[ts(export, optional_fields)]
+#[ts(export, optional_fields = nullable)]
 pub struct IngestRequest {
     /// Files and folders; a folder is walked.
     pub paths: Vec<String>,
@@ -54,7 +54,7 @@ pub struct IngestReport {
 
 /// What ingesting did to a session.
 #[derive(Debug, Clone, Serialize, Deserialize, TS)]
-#[ts(export, optional_fields)]
+#[ts(export, optional_fields = nullable)]
 pub struct IngestedSession {
     /// The session; empty when a file failed before its session was known.
     pub session_id: SessionId,
@@ -82,7 +82,7 @@ pub struct IngestedSession {
 
 /// What ingesting did with a file.
 #[derive(Debug, Clone, Serialize, Deserialize, TS)]
-#[ts(export, optional_fields)]
+#[ts(export, optional_fields = nullable)]
 pub struct IngestedFile {
     /// Where it is.
     pub path: String,

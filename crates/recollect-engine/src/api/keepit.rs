@@ -22,7 +22,7 @@ pub enum KeepitSource {
 
 /// A marked passage (2.1.4).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export, optional_fields)]
+#[ts(export, optional_fields = nullable)]
 pub struct KeepitMarker {
     /// Its id.
     pub marker_id: MarkerId,
@@ -111,7 +111,7 @@ pub enum Aggressiveness {
 /// Asks which keepits of a session would survive.
 #[derive(Debug, Clone, Serialize, Deserialize, TS)]
 #[serde(deny_unknown_fields)]
-#[ts(export, optional_fields)]
+#[ts(export, optional_fields = nullable)]
 pub struct DecayRequest {
     /// The session.
     pub session: String,
@@ -179,7 +179,7 @@ pub enum Fate {
 /// Asks for the decay of one weight over distances and ratios.
 #[derive(Debug, Clone, Serialize, Deserialize, TS)]
 #[serde(deny_unknown_fields)]
-#[ts(export, optional_fields)]
+#[ts(export, optional_fields = nullable)]
 pub struct DecayTableRequest {
     /// The weight, 0 to 1.
     pub weight: f64,
@@ -201,7 +201,7 @@ pub struct DecayTable {
 
 /// The decay of one weight at one ratio.
 #[derive(Debug, Clone, Serialize, Deserialize, TS)]
-#[ts(export, optional_fields)]
+#[ts(export, optional_fields = nullable)]
 pub struct DecayRow {
     /// The ratio.
     pub ratio: f64,

@@ -16,7 +16,7 @@ pub struct OverviewRequest {}
 
 /// What the frame of the window shows: counts, places, and what is not in memory yet.
 #[derive(Debug, Clone, Serialize, Deserialize, TS)]
-#[ts(export, optional_fields)]
+#[ts(export, optional_fields = nullable)]
 pub struct Overview {
     /// Folder of the memory.
     pub home: String,
@@ -94,7 +94,7 @@ pub struct ProjectListRequest {}
 
 /// A project (2.1.1), most recent first in lists.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export, optional_fields)]
+#[ts(export, optional_fields = nullable)]
 pub struct Project {
     /// Its id: the path with each character outside `[A-Za-z0-9]` as `-`.
     pub project_id: ProjectId,

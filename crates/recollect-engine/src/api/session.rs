@@ -22,7 +22,7 @@ pub struct SessionRequest {
 /// Which sessions to list.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, TS)]
 #[serde(deny_unknown_fields, default)]
-#[ts(export, optional_fields)]
+#[ts(export, optional_fields = nullable)]
 pub struct SessionListRequest {
     /// Only of this project.
     pub project: Option<ProjectId>,
@@ -64,7 +64,7 @@ pub struct SessionPage {
 
 /// A session as a list shows it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export, optional_fields)]
+#[ts(export, optional_fields = nullable)]
 pub struct SessionSummary {
     /// Its id.
     pub session_id: SessionId,
@@ -100,7 +100,7 @@ pub struct SessionSummary {
 
 /// Everything about a session but its messages.
 #[derive(Debug, Clone, Serialize, Deserialize, TS)]
-#[ts(export, optional_fields)]
+#[ts(export, optional_fields = nullable)]
 pub struct SessionDetail {
     /// As in lists.
     pub summary: SessionSummary,
@@ -144,7 +144,7 @@ pub struct RecordCount {
 
 /// A sub-agent's run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export, optional_fields)]
+#[ts(export, optional_fields = nullable)]
 pub struct Agent {
     /// Its id, as in `agent-<id>.jsonl`.
     pub agent_id: String,
@@ -165,7 +165,7 @@ pub struct Agent {
 /// Which messages to read.
 #[derive(Debug, Clone, Serialize, Deserialize, TS)]
 #[serde(deny_unknown_fields)]
-#[ts(export, optional_fields)]
+#[ts(export, optional_fields = nullable)]
 pub struct MessageListRequest {
     /// The session.
     pub session: String,
@@ -257,7 +257,7 @@ pub struct MapKeepit {
 /// Changes what the user may set on a session; what is not given stays.
 #[derive(Debug, Clone, Serialize, Deserialize, TS)]
 #[serde(deny_unknown_fields)]
-#[ts(export, optional_fields)]
+#[ts(export, optional_fields = nullable)]
 pub struct SessionUpdateRequest {
     /// The session.
     pub session: String,
@@ -297,7 +297,7 @@ pub struct SessionRemoved {
 /// Gives original bytes back.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, TS)]
 #[serde(deny_unknown_fields, default)]
-#[ts(export, optional_fields)]
+#[ts(export, optional_fields = nullable)]
 pub struct SessionRestoreRequest {
     /// The session; none with `all`.
     pub session: Option<String>,

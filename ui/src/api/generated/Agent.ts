@@ -12,7 +12,7 @@ agent_id: string,
 /**
  * The tool call in the main conversation that started it, when it is known.
  */
-tool_use_id?: string, 
+tool_use_id?: string | null, 
 /**
  * What it was for.
  */
@@ -28,8 +28,8 @@ tokens: number,
 /**
  * First message.
  */
-first_timestamp?: Time, 
+first_timestamp?: Time | null, 
 /**
  * Last message.
  */
-last_timestamp?: Time, };
+last_timestamp?: Time | null, };

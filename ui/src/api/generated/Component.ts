@@ -18,7 +18,7 @@ title: string,
 /**
  * Time of the session's last message.
  */
-last_timestamp?: Time, 
+last_timestamp?: Time | null, 
 /**
  * Position, from 0.
  */
@@ -62,8 +62,8 @@ keepits_total: number,
 /**
  * What is not as wished, in words: a chosen version larger than its share.
  */
-warning?: string, 
+warning?: string | null, 
 /**
  * A version that would mend the warning.
  */
-fix?: VersionId, };
+fix?: VersionId | null, };

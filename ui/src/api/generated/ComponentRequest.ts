@@ -12,12 +12,12 @@ session: string,
 /**
  * `auto` (4.3), `original`, a version's id, or `new` for a new compression; auto if not given.
  */
-version?: string, 
+version?: string | null, 
 /**
  * Tokens wished for it.
  */
-tokens?: number, 
+tokens?: number | null, 
 /**
  * How to make the new compression; uniform at the ratio that its share asks for if not given.
  */
-settings?: CompressionSettings, };
+settings?: CompressionSettings | null, };

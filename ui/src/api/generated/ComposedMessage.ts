@@ -30,7 +30,7 @@ kind: VersionMessageKind,
 /**
  * Time of its first source.
  */
-timestamp?: Time, 
+timestamp?: Time | null, 
 /**
  * What it says.
  */

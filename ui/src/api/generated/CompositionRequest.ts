@@ -22,11 +22,11 @@ components: Array<ComponentRequest>,
 /**
  * How the budget is shared where a component does not say; even if not given.
  */
-allocation?: Allocation, 
+allocation?: Allocation | null, 
 /**
  * Which files to write; both if not given.
  */
-format?: CompositionFormat, 
+format?: CompositionFormat | null, 
 /**
  * Replace a composition of the same name.
  */

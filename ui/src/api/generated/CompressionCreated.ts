@@ -65,11 +65,11 @@ keepit_stats: KeepitStats,
 /**
  * The version that it was made from, if not from the original.
  */
-source_version?: VersionId, 
+source_version?: VersionId | null, 
 /**
  * When a composition last took it.
  */
-last_used?: Time, 
+last_used?: Time | null, 
 /**
  * Names of the compositions that use it.
  */

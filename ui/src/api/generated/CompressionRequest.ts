@@ -13,7 +13,7 @@ session: string,
 /**
  * Compress this version instead of the original.
  */
-from?: VersionId, 
+from?: VersionId | null, 
 /**
  * How.
  */

@@ -16,19 +16,19 @@ mode: CompressionMode,
 /**
  * The ratio of uniform mode, above 1 to 1000.
  */
-compaction_ratio?: number, 
+compaction_ratio?: number | null, 
 /**
  * The level of uniform mode; by the ratio if not given.
  */
-aggressiveness?: Aggressiveness, 
+aggressiveness?: Aggressiveness | null, 
 /**
  * The tiers of tiered mode.
  */
-tier_preset?: TierPreset, 
+tier_preset?: TierPreset | null, 
 /**
  * The tiers of the preset `custom`.
  */
-custom_tiers?: Array<TierConfig>, 
+custom_tiers?: Array<TierConfig> | null, 
 /**
  * Messages at the start that are left out of the compression.
  */
@@ -40,12 +40,12 @@ keepit_mode: KeepitMode,
 /**
  * For the decay; the session's own if not given.
  */
-session_distance?: number, 
+session_distance?: number | null, 
 /**
  * The engine: `extractive` (built in), the only one so far.
  */
-engine?: string, 
+engine?: string | null, 
 /**
  * The model of a language-model engine; recorded, not used by the built-in one.
  */
-model?: string, };
+model?: string | null, };

@@ -16,8 +16,8 @@ ratio: number,
 /**
  * By the ratio if not given.
  */
-aggressiveness?: Aggressiveness, 
+aggressiveness?: Aggressiveness | null, 
 /**
  * The session's own if not given.
  */
-distance?: number, };
+distance?: number | null, };

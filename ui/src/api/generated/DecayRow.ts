@@ -21,4 +21,4 @@ cells: Array<DecayCell>,
 /**
  * The first distance at which the passage is lost; none when it is kept at all of them.
  */
-lost_from?: number, };
+lost_from?: number | null, };

@@ -11,4 +11,4 @@ weight: number,
 /**
  * The ratios, a row each; 5, 15, 20, 30, 40, 50 if not given.
  */
-ratios?: Array<number>, };
+ratios?: Array<number> | null, };

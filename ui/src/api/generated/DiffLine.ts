@@ -13,11 +13,11 @@ kind: DiffLineKind,
 /**
  * Its number in the left one.
  */
-left_line?: number, 
+left_line?: number | null, 
 /**
  * Its number in the right one.
  */
-right_line?: number, 
+right_line?: number | null, 
 /**
  * Its words: those that changed are emphasised.
  */

@@ -20,4 +20,4 @@ latest: boolean,
 /**
  * Put the sessions into this project instead of the one that their `cwd` names.
  */
-project?: ProjectId, };
+project?: ProjectId | null, };

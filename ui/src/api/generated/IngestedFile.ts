@@ -14,7 +14,7 @@ path: string,
 /**
  * The session that it belongs to.
  */
-session_id?: SessionId, 
+session_id?: SessionId | null, 
 /**
  * `main`, `agent` or `tool_result`.
  */
@@ -38,7 +38,7 @@ new_unique: number,
 /**
  * Facts in words, for the result sheet: "one more place remembered", "line 205 is cut off; kept as it is".
  */
-note?: string, 
+note?: string | null, 
 /**
  * Lines that were not understood; they are kept.
  */
@@ -46,4 +46,4 @@ issues: Array<Issue>,
 /**
  * Why it failed.
  */
-error?: string, };
+error?: string | null, };

@@ -50,4 +50,4 @@ status: IngestStatus,
 /**
  * Why it failed.
  */
-error?: string, };
+error?: string | null, };

@@ -32,7 +32,7 @@ weight: number,
 /**
  * The weight in the transcript, when another was set over it.
  */
-text_weight?: number, 
+text_weight?: number | null, 
 /**
  * The marked words, without the marker.
  */

@@ -11,12 +11,12 @@ session: string,
 /**
  * Of this sub-agent instead of the main conversation.
  */
-agent?: string, 
+agent?: string | null, 
 /**
  * Index of the first; 0 if not given.
  */
-offset?: number, 
+offset?: number | null, 
 /**
  * How many at most; all if not given.
  */
-limit?: number, };
+limit?: number | null, };

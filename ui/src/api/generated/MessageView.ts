@@ -44,19 +44,19 @@ kind: MessageKind,
 /**
  * When; transcripts hold records without.
  */
-timestamp?: Time, 
+timestamp?: Time | null, 
 /**
  * The model's reply that this record is a part of: one reply is several records with one `message.id`.
  */
-reply_id?: string, 
+reply_id?: string | null, 
 /**
  * The model that wrote it.
  */
-model?: string, 
+model?: string | null, 
 /**
  * The sub-agent that it belongs to, for the side chains that older clients wrote into the main file.
  */
-agent_id?: string, 
+agent_id?: string | null, 
 /**
  * What it holds, in order.
  */

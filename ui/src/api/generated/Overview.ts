@@ -37,7 +37,7 @@ compositions: number,
 /**
  * When bytes were last archived.
  */
-last_archived?: Time, 
+last_archived?: Time | null, 
 /**
  * Transcripts under the Claude home that are not in memory.
  */

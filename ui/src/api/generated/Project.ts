@@ -29,4 +29,4 @@ tokens: number,
 /**
  * Time of its newest message.
  */
-last_timestamp?: Time, };
+last_timestamp?: Time | null, };

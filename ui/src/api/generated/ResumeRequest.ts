@@ -11,4 +11,4 @@ name: string,
 /**
  * Folder in which the client will run; the composition's project if not given.
  */
-cwd?: string, };
+cwd?: string | null, };

@@ -9,20 +9,20 @@ export type SessionListRequest = {
 /**
  * Only of this project.
  */
-project?: ProjectId, 
+project?: ProjectId | null, 
 /**
  * Only those whose title, branch or id holds this text, letter case ignored.
  */
-filter?: string, 
+filter?: string | null, 
 /**
  * Order; newest first if not given.
  */
-sort?: SessionSort, 
+sort?: SessionSort | null, 
 /**
  * How many to pass over.
  */
-offset?: number, 
+offset?: number | null, 
 /**
  * How many at most; all if not given.
  */
-limit?: number, };
+limit?: number | null, };

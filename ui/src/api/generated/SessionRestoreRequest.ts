@@ -7,7 +7,7 @@ export type SessionRestoreRequest = {
 /**
  * The session; none with `all`.
  */
-session?: string, 
+session?: string | null, 
 /**
  * All sessions.
  */
@@ -15,11 +15,11 @@ all: boolean,
 /**
  * Write the main file here.
  */
-output?: string, 
+output?: string | null, 
 /**
  * Write the main file and its sub-agents here, laid out as the client does.
  */
-tree?: string, 
+tree?: string | null, 
 /**
  * Write over files that exist with other content.
  */

@@ -30,15 +30,15 @@ tokens: number,
 /**
  * Time of its first message.
  */
-first_timestamp?: Time, 
+first_timestamp?: Time | null, 
 /**
  * Time of its last message.
  */
-last_timestamp?: Time, 
+last_timestamp?: Time | null, 
 /**
  * Branch of its last record that names one.
  */
-git_branch?: string, 
+git_branch?: string | null, 
 /**
  * Keepit markers.
  */

@@ -11,8 +11,8 @@ session: string,
 /**
  * A title of the user's own; empty puts the computed one back.
  */
-title?: string, 
+title?: string | null, 
 /**
  * Distance by hand; 0 puts the computed one back.
  */
-distance?: number, };
+distance?: number | null, };

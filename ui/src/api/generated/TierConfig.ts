@@ -16,4 +16,4 @@ compaction_ratio: number,
 /**
  * Its level; by the ratio if not given.
  */
-aggressiveness?: Aggressiveness, };
+aggressiveness?: Aggressiveness | null, };

@@ -26,7 +26,7 @@ kind: VersionMessageKind,
 /**
  * Time of its first source.
  */
-timestamp?: Time, 
+timestamp?: Time | null, 
 /**
  * What it says.
  */

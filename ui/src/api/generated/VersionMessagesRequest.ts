@@ -16,8 +16,8 @@ version: VersionId,
 /**
  * Index of the first; 0 if not given.
  */
-offset?: number, 
+offset?: number | null, 
 /**
  * How many at most; all if not given.
  */
-limit?: number, };
+limit?: number | null, };

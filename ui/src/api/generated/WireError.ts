@@ -16,4 +16,4 @@ message: string,
 /**
  * What to do about it.
  */
-hint?: string, };
+hint?: string | null, };
