@@ -1,11 +1,13 @@
 //! The engine: an open memory, and what one call into it carries.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::db::Db;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, EventSink, Progress};
+use crate::home::Home;
 use crate::time::{Clock, Time};
 
 /// What a face gives the engine: places, the clock, and where events go.
@@ -29,6 +31,8 @@ pub struct Engine {
 
 struct Inner {
     options: EngineOptions,
+    home: Home,
+    db: Db,
 }
 
 impl Engine {
@@ -37,7 +41,24 @@ impl Engine {
     /// # Errors
     /// When the folder cannot be used, or was written by a newer program.
     pub fn open(options: EngineOptions) -> Result<Self> {
-        Ok(Self { inner: Arc::new(Inner { options }) })
+        let home = Home::open(&options.home)?;
+        let db = Db::open(&home.database())?;
+        Ok(Self { inner: Arc::new(Inner { options, home, db }) })
+    }
+
+    /// The memory's folder.
+    pub fn home(&self) -> &Home {
+        &self.inner.home
+    }
+
+    /// The index.
+    pub fn db(&self) -> &Db {
+        &self.inner.db
+    }
+
+    /// Where Claude Code keeps its data.
+    pub fn claude_home(&self) -> &Path {
+        &self.inner.options.claude_home
     }
 
     /// The time now.

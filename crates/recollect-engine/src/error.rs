@@ -96,11 +96,18 @@ impl Error {
 impl From<std::io::Error> for Error {
     fn from(error: std::io::Error) -> Self {
         let hint = match error.kind() {
-            std::io::ErrorKind::StorageFull => Some("the disk is full: free some space, then try again; nothing half-written was left"),
+            std::io::ErrorKind::StorageFull => {
+                Some("the disk is full: free some space, then try again; nothing half-written was left")
+            }
             std::io::ErrorKind::PermissionDenied => Some("check who owns the file and its permissions"),
             _ => None,
         };
-        Self { kind: ErrorKind::Io, message: error.to_string(), hint: hint.map(str::to_owned), source: Some(Box::new(error)) }
+        Self {
+            kind: ErrorKind::Io,
+            message: error.to_string(),
+            hint: hint.map(str::to_owned),
+            source: Some(Box::new(error)),
+        }
     }
 }
 

@@ -5,9 +5,12 @@
 #![warn(missing_docs)]
 
 pub mod api;
+pub mod archive;
+pub mod db;
 pub mod engine;
 pub mod error;
 pub mod event;
+pub mod home;
 pub mod ids;
 pub mod session;
 pub mod time;

@@ -1,0 +1,183 @@
+-- The index of the memory. Everything here can be made again from files: the archive, manifest.json, versions.json,
+-- composition.json. Times are milliseconds since 1970; hashes are SHA-256 as blobs.
+
+CREATE TABLE project (
+    project_id    TEXT PRIMARY KEY,
+    original_path TEXT NOT NULL,
+    display_name  TEXT NOT NULL,
+    created_at    INTEGER NOT NULL,
+    last_accessed INTEGER NOT NULL,
+    -- Set with a change, cleared once manifest.json says the same: what is set at the start was interrupted.
+    dirty         INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+CREATE TABLE session (
+    session_id       TEXT PRIMARY KEY,
+    project_id       TEXT NOT NULL REFERENCES project (project_id),
+    format           TEXT NOT NULL,
+    title            TEXT NOT NULL,
+    user_title       TEXT,
+    messages         INTEGER NOT NULL,
+    tokens           INTEGER NOT NULL,
+    first_timestamp  INTEGER,
+    last_timestamp   INTEGER,
+    git_branch       TEXT,
+    -- JSON lists of text.
+    client_versions  TEXT NOT NULL,
+    models           TEXT NOT NULL,
+    registered_at    INTEGER NOT NULL,
+    last_accessed    INTEGER NOT NULL,
+    distance_by_hand INTEGER
+) STRICT;
+CREATE INDEX session_by_project ON session (project_id, last_timestamp);
+CREATE INDEX session_by_time ON session (last_timestamp);
+
+-- A file of a session: its transcript (`main`), a sub-agent's (`agent`), anything else beside them (`extra`).
+CREATE TABLE file (
+    file_id         INTEGER PRIMARY KEY,
+    session_id      TEXT NOT NULL REFERENCES session (session_id) ON DELETE CASCADE,
+    part            TEXT NOT NULL CHECK (part IN ('main', 'agent', 'extra')),
+    -- Its path in the client's layout: `<id>.jsonl`, `<id>/subagents/agent-<id>.jsonl`, …
+    name            TEXT NOT NULL,
+    -- Archived so far, and up to where whole lines were read.
+    bytes           INTEGER NOT NULL,
+    parsed_bytes    INTEGER NOT NULL,
+    -- What reading knows at `parsed_bytes`, as JSON: reading goes on from it.
+    fold            TEXT NOT NULL,
+    -- Of agents: who they are.
+    agent_id        TEXT,
+    tool_use_id     TEXT,
+    title           TEXT,
+    messages        INTEGER NOT NULL,
+    tokens          INTEGER NOT NULL,
+    first_timestamp INTEGER,
+    last_timestamp  INTEGER,
+    UNIQUE (session_id, name)
+) STRICT;
+
+-- Where a file was found on disk, and what `stat` said of it then.
+CREATE TABLE place (
+    path     TEXT PRIMARY KEY,
+    file_id  INTEGER NOT NULL REFERENCES file (file_id) ON DELETE CASCADE,
+    bytes    INTEGER NOT NULL,
+    modified INTEGER NOT NULL,
+    inode    INTEGER NOT NULL,
+    seen_at  INTEGER NOT NULL
+) STRICT;
+CREATE INDEX place_by_file ON place (file_id);
+
+-- Pieces of archived files.
+CREATE TABLE chunk (
+    hash         BLOB PRIMARY KEY,
+    bytes        INTEGER NOT NULL,
+    stored_bytes INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE file_chunk (
+    file_id INTEGER NOT NULL REFERENCES file (file_id) ON DELETE CASCADE,
+    start   INTEGER NOT NULL,
+    bytes   INTEGER NOT NULL,
+    hash    BLOB NOT NULL REFERENCES chunk (hash),
+    PRIMARY KEY (file_id, start)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX file_chunk_by_hash ON file_chunk (hash);
+
+-- Messages, by where their line stands in the file.
+CREATE TABLE message (
+    file_id      INTEGER NOT NULL REFERENCES file (file_id) ON DELETE CASCADE,
+    position     INTEGER NOT NULL,
+    line_start   INTEGER NOT NULL,
+    line_bytes   INTEGER NOT NULL,
+    uuid         TEXT NOT NULL,
+    role         TEXT NOT NULL,
+    kind         TEXT NOT NULL,
+    timestamp    INTEGER,
+    tokens       INTEGER NOT NULL,
+    hash         BLOB NOT NULL,
+    reply_id     TEXT,
+    usage_input  INTEGER,
+    usage_output INTEGER,
+    PRIMARY KEY (file_id, position)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX message_by_hash ON message (hash);
+CREATE INDEX message_by_uuid ON message (uuid);
+
+CREATE TABLE issue (
+    file_id INTEGER NOT NULL REFERENCES file (file_id) ON DELETE CASCADE,
+    line    INTEGER NOT NULL,
+    start   INTEGER NOT NULL,
+    message TEXT NOT NULL,
+    PRIMARY KEY (file_id, line)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE keepit (
+    marker_id     TEXT PRIMARY KEY,
+    session_id    TEXT NOT NULL REFERENCES session (session_id) ON DELETE CASCADE,
+    message_uuid  TEXT NOT NULL,
+    message_index INTEGER NOT NULL,
+    source        TEXT NOT NULL CHECK (source IN ('text', 'overlay')),
+    -- Hundredths. `text_weight` is what the transcript says; `weight` is what counts.
+    text_weight   INTEGER,
+    weight        INTEGER NOT NULL,
+    content       TEXT NOT NULL,
+    context       TEXT NOT NULL,
+    -- Characters in the message's text.
+    start         INTEGER NOT NULL,
+    "end"         INTEGER NOT NULL,
+    created_at    INTEGER NOT NULL,
+    -- A marker in the text that the user took away: it stays in the transcript and counts no more.
+    removed       INTEGER NOT NULL DEFAULT 0,
+    -- JSON lists of version ids.
+    survived_in   TEXT NOT NULL DEFAULT '[]',
+    summarized_in TEXT NOT NULL DEFAULT '[]'
+) STRICT;
+CREATE INDEX keepit_by_session ON keepit (session_id, message_index, start);
+
+CREATE TABLE version (
+    session_id      TEXT NOT NULL REFERENCES session (session_id) ON DELETE CASCADE,
+    version_id      TEXT NOT NULL,
+    -- Numbers are never used again.
+    number          INTEGER NOT NULL,
+    file            TEXT NOT NULL,
+    created_at      INTEGER NOT NULL,
+    -- JSON as on the wire.
+    settings        TEXT NOT NULL,
+    engine          TEXT NOT NULL,
+    original_tokens INTEGER NOT NULL,
+    output_tokens   INTEGER NOT NULL,
+    output_messages INTEGER NOT NULL,
+    keepit_stats    TEXT NOT NULL,
+    left_out        TEXT NOT NULL,
+    source_version  TEXT,
+    last_used       INTEGER,
+    bytes           INTEGER NOT NULL,
+    auto_created    INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (session_id, version_id)
+) STRICT;
+
+-- The highest version number ever given in a session.
+CREATE TABLE version_number (
+    session_id TEXT PRIMARY KEY REFERENCES session (session_id) ON DELETE CASCADE,
+    number     INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE composition (
+    composition_id   TEXT PRIMARY KEY,
+    name             TEXT NOT NULL UNIQUE COLLATE NOCASE,
+    project_id       TEXT NOT NULL REFERENCES project (project_id),
+    created_at       INTEGER NOT NULL,
+    -- JSON as on the wire: the request that makes it again, and what came of it.
+    request          TEXT NOT NULL,
+    record           TEXT NOT NULL,
+    used_in_sessions TEXT NOT NULL DEFAULT '[]'
+) STRICT;
+
+-- Which versions a composition takes; sessions may be removed later.
+CREATE TABLE component (
+    composition_id TEXT NOT NULL REFERENCES composition (composition_id) ON DELETE CASCADE,
+    position       INTEGER NOT NULL,
+    session_id     TEXT NOT NULL,
+    version_id     TEXT NOT NULL,
+    PRIMARY KEY (composition_id, position)
+) STRICT;
+CREATE INDEX component_by_version ON component (session_id, version_id);

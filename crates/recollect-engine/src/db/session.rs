@@ -1,0 +1,288 @@
+//! Rows of sessions.
+
+use rusqlite::{OptionalExtension, Row, params};
+
+use super::{Rows, failed, from_json, to_json};
+use crate::error::Result;
+use crate::ids::{ProjectId, SessionId};
+use crate::time::Time;
+
+/// A session; of the sums only those of its main conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionRow {
+    /// Its id.
+    pub session_id: SessionId,
+    /// Its project.
+    pub project_id: ProjectId,
+    /// `claude-code`.
+    pub format: String,
+    /// What the transcript calls it.
+    pub title: String,
+    /// What the user calls it.
+    pub user_title: Option<String>,
+    /// Messages.
+    pub messages: u64,
+    /// Tokens.
+    pub tokens: u64,
+    /// First message.
+    pub first_timestamp: Option<Time>,
+    /// Last message.
+    pub last_timestamp: Option<Time>,
+    /// Branch.
+    pub git_branch: Option<String>,
+    /// Versions of the client.
+    pub client_versions: Vec<String>,
+    /// Models.
+    pub models: Vec<String>,
+    /// When it was registered.
+    pub registered_at: Time,
+    /// When a composition last took it.
+    pub last_accessed: Time,
+    /// Distance set by hand.
+    pub distance_by_hand: Option<u32>,
+}
+
+/// A session with what a list shows beside it.
+#[derive(Debug, Clone)]
+pub struct SessionSums {
+    /// The session.
+    pub session: SessionRow,
+    /// Keepit markers that count.
+    pub keepits: u64,
+    /// Versions.
+    pub versions: u64,
+    /// Sub-agents.
+    pub agents: u64,
+    /// Lines that were not understood, in all its files.
+    pub issues: u64,
+    /// Recency rank in its project, 1 = most recent.
+    pub rank: u32,
+    /// Where its main file was found, the newest sight first.
+    pub places: Vec<String>,
+}
+
+/// Order of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SessionOrder {
+    /// By last message, newest first.
+    Newest,
+    /// By last message, oldest first.
+    Oldest,
+    /// By tokens, largest first.
+    Largest,
+    /// By title.
+    Title,
+}
+
+const COLUMNS: &str =
+    "s.session_id, s.project_id, s.format, s.title, s.user_title, s.messages, s.tokens, s.first_timestamp,
+    s.last_timestamp, s.git_branch, s.client_versions, s.models, s.registered_at, s.last_accessed, s.distance_by_hand";
+
+const SUMS: &str = "(SELECT count(*) FROM keepit k WHERE k.session_id = s.session_id AND NOT k.removed),
+    (SELECT count(*) FROM version v WHERE v.session_id = s.session_id),
+    (SELECT count(*) FROM file f WHERE f.session_id = s.session_id AND f.part = 'agent'),
+    (SELECT count(*) FROM issue i JOIN file f USING (file_id) WHERE f.session_id = s.session_id),
+    (SELECT count(*) + 1 FROM session o WHERE o.project_id = s.project_id
+        AND (ifnull(o.last_timestamp, 0), o.session_id) > (ifnull(s.last_timestamp, 0), s.session_id)),
+    (SELECT json_group_array(path ORDER BY seen_at DESC, path) FROM place JOIN file f USING (file_id)
+        WHERE f.session_id = s.session_id AND f.part = 'main')";
+
+fn from_row(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
+    Ok(SessionRow {
+        session_id: row.get::<_, String>(0)?.into(),
+        project_id: row.get::<_, String>(1)?.into(),
+        format: row.get(2)?,
+        title: row.get(3)?,
+        user_title: row.get(4)?,
+        messages: row.get(5)?,
+        tokens: row.get(6)?,
+        first_timestamp: row.get::<_, Option<i64>>(7)?.map(Time::from_millis),
+        last_timestamp: row.get::<_, Option<i64>>(8)?.map(Time::from_millis),
+        git_branch: row.get(9)?,
+        client_versions: from_json(&row.get::<_, String>(10)?),
+        models: from_json(&row.get::<_, String>(11)?),
+        registered_at: Time::from_millis(row.get(12)?),
+        last_accessed: Time::from_millis(row.get(13)?),
+        distance_by_hand: row.get(14)?,
+    })
+}
+
+fn with_sums(row: &Row<'_>) -> rusqlite::Result<SessionSums> {
+    Ok(SessionSums {
+        session: from_row(row)?,
+        keepits: row.get(15)?,
+        versions: row.get(16)?,
+        agents: row.get(17)?,
+        issues: row.get(18)?,
+        rank: row.get(19)?,
+        places: from_json(&row.get::<_, String>(20)?),
+    })
+}
+
+/// Escapes what `LIKE` would read as a wildcard.
+fn like(text: &str) -> String {
+    let escaped = text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
+    format!("%{escaped}%")
+}
+
+impl Rows<'_> {
+    /// One session.
+    pub fn session(&self, session: &SessionId) -> Result<Option<SessionRow>> {
+        self.connection
+            .prepare_cached(&format!("SELECT {COLUMNS} FROM session s WHERE s.session_id = ?1"))
+            .and_then(|mut statement| statement.query_row([session.as_str()], from_row).optional())
+            .map_err(failed)
+    }
+
+    /// One session as a list shows it.
+    pub fn session_sums(&self, session: &SessionId) -> Result<Option<SessionSums>> {
+        self.connection
+            .prepare_cached(&format!("SELECT {COLUMNS}, {SUMS} FROM session s WHERE s.session_id = ?1"))
+            .and_then(|mut statement| statement.query_row([session.as_str()], with_sums).optional())
+            .map_err(failed)
+    }
+
+    /// Ids that begin with `prefix`, at most `limit`; one that equals it stands first.
+    pub fn sessions_by_prefix(&self, prefix: &str, limit: u32) -> Result<Vec<SessionId>> {
+        let mut statement = self
+            .connection
+            .prepare_cached(
+                "SELECT session_id FROM session WHERE substr(session_id, 1, length(?1)) = ?1 ORDER BY session_id <> ?1, session_id LIMIT ?2",
+            )
+            .map_err(failed)?;
+        let rows = statement
+            .query_map(params![prefix, limit], |row| Ok(SessionId::new(row.get::<_, String>(0)?)))
+            .map_err(failed)?;
+        rows.collect::<rusqlite::Result<_>>().map_err(failed)
+    }
+
+    /// The session with the newest message.
+    pub fn latest_session(&self) -> Result<Option<SessionId>> {
+        self.connection
+            .query_row(
+                "SELECT session_id FROM session ORDER BY last_timestamp DESC NULLS LAST, registered_at DESC, session_id LIMIT 1",
+                [],
+                |row| Ok(SessionId::new(row.get::<_, String>(0)?)),
+            )
+            .optional()
+            .map_err(failed)
+    }
+
+    /// Sessions of a project, or of all, whose title, branch or id holds `filter`; and how many there are without the window.
+    pub fn sessions(
+        &self,
+        project: Option<&ProjectId>,
+        filter: Option<&str>,
+        order: SessionOrder,
+        offset: u64,
+        limit: Option<u64>,
+    ) -> Result<(Vec<SessionSums>, u64)> {
+        let order = match order {
+            SessionOrder::Newest => "s.last_timestamp DESC NULLS LAST, s.session_id DESC",
+            SessionOrder::Oldest => "s.last_timestamp ASC NULLS LAST, s.session_id ASC",
+            SessionOrder::Largest => "s.tokens DESC, s.session_id",
+            SessionOrder::Title => "ifnull(s.user_title, s.title) COLLATE NOCASE, s.session_id",
+        };
+        let chosen =
+            "(?1 IS NULL OR s.project_id = ?1) AND (?2 IS NULL OR ifnull(s.user_title, s.title) LIKE ?2 ESCAPE '\\'
+            OR s.git_branch LIKE ?2 ESCAPE '\\' OR s.session_id LIKE ?2 ESCAPE '\\')";
+        let project = project.map(ProjectId::as_str);
+        let filter = filter.map(like);
+        let total = self
+            .connection
+            .prepare_cached(&format!("SELECT count(*) FROM session s WHERE {chosen}"))
+            .and_then(|mut statement| statement.query_row(params![project, filter], |row| row.get(0)))
+            .map_err(failed)?;
+        let mut statement = self
+            .connection
+            .prepare_cached(&format!(
+                "SELECT {COLUMNS}, {SUMS} FROM session s WHERE {chosen} ORDER BY {order} LIMIT ?3 OFFSET ?4"
+            ))
+            .map_err(failed)?;
+        let limit = limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX));
+        let rows = statement
+            .query_map(params![project, filter, limit, i64::try_from(offset).unwrap_or(i64::MAX)], with_sums)
+            .map_err(failed)?;
+        Ok((rows.collect::<rusqlite::Result<_>>().map_err(failed)?, total))
+    }
+
+    /// Ids of a session and of its other contents: `<id>`, `<id>~2`, …
+    pub fn session_variants(&self, base: &SessionId) -> Result<Vec<SessionId>> {
+        let mut statement = self
+            .connection
+            .prepare_cached(
+                "SELECT session_id FROM session WHERE session_id = ?1 OR substr(session_id, 1, length(?1) + 1) = ?1 || '~'
+                 ORDER BY length(session_id), session_id",
+            )
+            .map_err(failed)?;
+        let rows =
+            statement.query_map([base.as_str()], |row| Ok(SessionId::new(row.get::<_, String>(0)?))).map_err(failed)?;
+        rows.collect::<rusqlite::Result<_>>().map_err(failed)
+    }
+
+    /// Adds a session, or brings what its files say up to date; what the user set stays.
+    pub fn put_session(&self, session: &SessionRow) -> Result<()> {
+        self.connection
+            .prepare_cached(
+                "INSERT INTO session (session_id, project_id, format, title, messages, tokens, first_timestamp, last_timestamp,
+                    git_branch, client_versions, models, registered_at, last_accessed)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+                 ON CONFLICT (session_id) DO UPDATE SET
+                    project_id = excluded.project_id, title = excluded.title, messages = excluded.messages, tokens = excluded.tokens,
+                    first_timestamp = excluded.first_timestamp, last_timestamp = excluded.last_timestamp,
+                    git_branch = excluded.git_branch, client_versions = excluded.client_versions, models = excluded.models",
+            )
+            .and_then(|mut statement| {
+                statement.execute(params![
+                    session.session_id.as_str(),
+                    session.project_id.as_str(),
+                    session.format,
+                    session.title,
+                    session.messages,
+                    session.tokens,
+                    session.first_timestamp.map(Time::millis),
+                    session.last_timestamp.map(Time::millis),
+                    session.git_branch,
+                    to_json(&session.client_versions).unwrap_or_default(),
+                    to_json(&session.models).unwrap_or_default(),
+                    session.registered_at.millis(),
+                    session.last_accessed.millis(),
+                ])
+            })
+            .map_err(failed)?;
+        Ok(())
+    }
+
+    /// Sets what the user may set: a title of their own, a distance by hand.
+    pub fn set_session_choices(
+        &self,
+        session: &SessionId,
+        user_title: Option<&str>,
+        distance: Option<u32>,
+    ) -> Result<()> {
+        self.connection
+            .execute(
+                "UPDATE session SET user_title = ?2, distance_by_hand = ?3 WHERE session_id = ?1",
+                params![session.as_str(), user_title, distance],
+            )
+            .map_err(failed)?;
+        Ok(())
+    }
+
+    /// Notes that a composition took sessions.
+    pub fn touch_session(&self, session: &SessionId, now: Time) -> Result<()> {
+        self.connection
+            .execute(
+                "UPDATE session SET last_accessed = ?2 WHERE session_id = ?1",
+                params![session.as_str(), now.millis()],
+            )
+            .map_err(failed)?;
+        Ok(())
+    }
+
+    /// Removes a session with its files' rows, messages, keepits and versions.
+    pub fn remove_session(&self, session: &SessionId) -> Result<()> {
+        self.connection.execute("DELETE FROM session WHERE session_id = ?1", [session.as_str()]).map_err(failed)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,123 @@
+//! The folder layout of the memory (3.1): every path in it is made here.
+
+use std::path::{Path, PathBuf};
+
+use crate::error::Result;
+use crate::ids::{ProjectId, SessionId};
+
+/// The memory's folder.
+#[derive(Debug, Clone)]
+pub struct Home(PathBuf);
+
+impl Home {
+    /// Makes the folder, readable by its owner only, when it is missing.
+    pub fn open(root: &Path) -> Result<Self> {
+        create_private(root)?;
+        let home = Self(root.to_owned());
+        for folder in [home.projects(), home.archive(), home.cache()] {
+            create_private(&folder)?;
+        }
+        Ok(home)
+    }
+
+    /// The folder itself.
+    pub fn root(&self) -> &Path {
+        &self.0
+    }
+
+    /// The index.
+    pub fn database(&self) -> PathBuf {
+        self.0.join("memory.db")
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> PathBuf {
+        self.0.join("config.json")
+    }
+
+    /// Locked while files that mirror the database are written.
+    pub fn lock(&self) -> PathBuf {
+        self.0.join("memory.lock")
+    }
+
+    /// Archived bytes.
+    pub fn archive(&self) -> PathBuf {
+        self.0.join("archive")
+    }
+
+    /// What can be made again at any time.
+    pub fn cache(&self) -> PathBuf {
+        self.0.join("cache")
+    }
+
+    /// Copies of transcripts, made before the one action that writes into them.
+    pub fn backups(&self) -> PathBuf {
+        self.0.join("backups")
+    }
+
+    /// All projects.
+    pub fn projects(&self) -> PathBuf {
+        self.0.join("projects")
+    }
+
+    /// One project.
+    pub fn project(&self, project: &ProjectId) -> PathBuf {
+        self.projects().join(project.as_str())
+    }
+
+    /// A project's manifest (2.2).
+    pub fn manifest(&self, project: &ProjectId) -> PathBuf {
+        self.project(project).join("manifest.json")
+    }
+
+    /// Symlinks to the originals that still exist.
+    pub fn originals(&self, project: &ProjectId) -> PathBuf {
+        self.project(project).join("originals")
+    }
+
+    /// Compression versions of a session.
+    pub fn summaries(&self, project: &ProjectId, session: &SessionId) -> PathBuf {
+        self.project(project).join("summaries").join(session.as_str())
+    }
+
+    /// Compositions of a project.
+    pub fn composed(&self, project: &ProjectId) -> PathBuf {
+        self.project(project).join("composed")
+    }
+}
+
+/// Makes a folder and those above it, `0700`.
+pub fn create_private(folder: &Path) -> Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt;
+        builder.mode(0o700);
+    }
+    builder.create(folder).map_err(|error| {
+        let message = format!("failed to make the folder `{}`: {error}", folder.display());
+        std::io::Error::new(error.kind(), message)
+    })?;
+    Ok(())
+}
+
+/// Writes a whole file or nothing: a temporary beside it, `0600`, fsync, rename.
+pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
+    use std::io::Write;
+    let folder = path.parent().unwrap_or(Path::new("."));
+    create_private(folder)?;
+    let mut temporary = tempfile::Builder::new().prefix(".writing-").tempfile_in(folder)?;
+    temporary.write_all(bytes)?;
+    temporary.as_file().sync_all()?;
+    temporary.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// The name that the client gives to a folder: each character outside `[A-Za-z0-9]` becomes `-`.
+pub fn sanitize(path: &str) -> String {
+    path.chars().map(|character| if character.is_ascii_alphanumeric() { character } else { '-' }).collect()
+}
