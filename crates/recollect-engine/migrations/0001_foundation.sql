@@ -95,6 +95,8 @@ CREATE TABLE message (
     tokens       INTEGER NOT NULL,
     hash         BLOB NOT NULL,
     reply_id     TEXT,
+    -- The side chain that it belongs to, when an older client wrote that into the main file.
+    agent_id     TEXT,
     usage_input  INTEGER,
     usage_output INTEGER,
     PRIMARY KEY (file_id, position)

@@ -13,6 +13,7 @@ pub mod event;
 pub mod home;
 pub mod ids;
 pub mod session;
+pub mod sources;
 pub mod time;
 
 pub use engine::{Engine, EngineOptions};

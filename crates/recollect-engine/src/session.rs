@@ -105,6 +105,74 @@ pub enum Block {
     },
 }
 
+impl Message {
+    /// What it says as plain text: its blocks joined by a blank line. Keepit positions count characters of it.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for (start, block) in self.block_texts() {
+            debug_assert!(start >= text.len());
+            if !text.is_empty() {
+                text.push_str(BETWEEN_BLOCKS);
+            }
+            text.push_str(&block);
+        }
+        text
+    }
+
+    /// The text of each block that has one, with the byte at which it begins in [`Message::text`]; with its block.
+    pub fn placed_blocks(&self) -> impl Iterator<Item = (usize, &Block)> {
+        self.placed().map(|(start, block, _)| (start, block))
+    }
+
+    fn block_texts(&self) -> impl Iterator<Item = (usize, std::borrow::Cow<'_, str>)> {
+        self.placed().map(|(start, _, text)| (start, text))
+    }
+
+    fn placed(&self) -> impl Iterator<Item = (usize, &Block, std::borrow::Cow<'_, str>)> {
+        let mut end = 0;
+        self.blocks.iter().filter_map(move |block| {
+            let text = block.text();
+            if text.is_empty() {
+                return None;
+            }
+            let start = if end == 0 { 0 } else { end + BETWEEN_BLOCKS.len() };
+            end = start + text.len();
+            Some((start, block, text))
+        })
+    }
+}
+
+/// Stands between the texts of two blocks.
+const BETWEEN_BLOCKS: &str = "\n\n";
+
+impl Block {
+    /// What the block says as plain text: what a model could read of it, without JSON's syntax.
+    pub fn text(&self) -> std::borrow::Cow<'_, str> {
+        match self {
+            Self::Text { text } | Self::Thinking { text } | Self::ToolResult { text, .. } => text.into(),
+            Self::ToolUse { name, input, .. } => call_text(name, input).into(),
+            Self::Attachment { media_type, bytes: 0 } => format!("[{media_type}]").into(),
+            Self::Attachment { media_type, bytes } => format!("[{media_type}, {bytes} bytes]").into(),
+        }
+    }
+}
+
+/// A call of a tool: its name, then an argument a line.
+fn call_text(name: &str, input: &Value) -> String {
+    let mut text = name.to_owned();
+    let Value::Object(arguments) = input else { return text };
+    for (key, value) in arguments {
+        text.push('\n');
+        text.push_str(key);
+        text.push_str(": ");
+        match value {
+            Value::String(value) => text.push_str(value),
+            other => text.push_str(&other.to_string()),
+        }
+    }
+    text
+}
+
 /// What reading found wrong with a line; the line itself is kept in the archive.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
@@ -113,4 +181,35 @@ pub struct Issue {
     pub line: u64,
     /// What is wrong, in words.
     pub message: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_text_of_a_message_is_its_blocks_and_their_places_are_true() {
+        let message = Message {
+            index: 0,
+            uuid: "u".into(),
+            role: Role::Assistant,
+            kind: MessageKind::Turn,
+            timestamp: None,
+            reply_id: None,
+            model: None,
+            agent_id: None,
+            blocks: vec![
+                Block::Thinking { text: String::new() },
+                Block::Text { text: "Ü one".into() },
+                Block::ToolUse { id: "t".into(), name: "Bash".into(), input: json!({"command": "ls", "timeout": 5}) },
+            ],
+        };
+        let text = message.text();
+        assert_eq!(text, "Ü one\n\nBash\ncommand: ls\ntimeout: 5");
+        for (start, block) in message.placed_blocks() {
+            assert!(text[start..].starts_with(block.text().as_ref()), "a block must stand where it is said to");
+        }
+    }
 }

@@ -31,12 +31,13 @@ pub struct MessageRow {
     pub hash: [u8; 32],
     /// The reply that it is a part of.
     pub reply_id: Option<String>,
+    /// The side chain that it belongs to.
+    pub agent_id: Option<String>,
     /// Tokens that the API counted for the reply: input with cached, output.
     pub usage: Option<(u64, u64)>,
 }
 
-const COLUMNS: &str =
-    "position, line_start, line_bytes, uuid, role, kind, timestamp, tokens, hash, reply_id, usage_input, usage_output";
+const COLUMNS: &str = "position, line_start, line_bytes, uuid, role, kind, timestamp, tokens, hash, reply_id, agent_id, usage_input, usage_output";
 
 fn role_text(role: Role) -> &'static str {
     match role {
@@ -88,7 +89,8 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<MessageRow> {
         tokens: row.get(7)?,
         hash: row.get(8)?,
         reply_id: row.get(9)?,
-        usage: row.get::<_, Option<u64>>(10)?.zip(row.get::<_, Option<u64>>(11)?),
+        agent_id: row.get(10)?,
+        usage: row.get::<_, Option<u64>>(11)?.zip(row.get::<_, Option<u64>>(12)?),
     })
 }
 
@@ -124,7 +126,7 @@ impl Rows<'_> {
     pub fn put_message(&self, file_id: i64, message: &MessageRow) -> Result<()> {
         self.connection
             .prepare_cached(&format!(
-                "INSERT OR REPLACE INTO message (file_id, {COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)"
+                "INSERT OR REPLACE INTO message (file_id, {COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)"
             ))
             .and_then(|mut statement| {
                 statement.execute(params![
@@ -139,6 +141,7 @@ impl Rows<'_> {
                     message.tokens,
                     message.hash,
                     message.reply_id,
+                    message.agent_id,
                     message.usage.map(|usage| usage.0),
                     message.usage.map(|usage| usage.1),
                 ])
