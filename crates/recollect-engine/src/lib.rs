@@ -7,6 +7,7 @@
 pub mod api;
 pub mod archive;
 pub mod db;
+pub mod dedup;
 pub mod engine;
 pub mod error;
 pub mod event;
@@ -15,6 +16,7 @@ pub mod ids;
 pub mod session;
 pub mod sources;
 pub mod time;
+pub mod tokens;
 
 pub use engine::{Engine, EngineOptions};
 pub use error::{Error, ErrorKind, Result};
