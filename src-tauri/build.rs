@@ -1,3 +1,5 @@
+//! Reads `tauri.conf.json` for the macros of Tauri.
+
 fn main() {
     tauri_build::build();
 }

@@ -1,0 +1,87 @@
+//! The tray: its menu does what it says, and a notification tells what came of it.
+
+use serde_json::json;
+
+use crate::app::{App, until};
+use crate::desktop::Desktop;
+use crate::transcript;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ingest_latest_takes_the_newest_session_and_says_so() {
+    let desktop = Desktop::start();
+    let project = desktop.claude_home().join("projects/-code-my-app");
+    transcript::write(
+        &project,
+        "7c41e0b2-0000-4000-8000-000000000001",
+        "/code/my-app",
+        "Fix the token refresh",
+        6,
+    );
+    let app = App::open(&desktop, &[]).await;
+    let tray = desktop.panel.tray();
+    assert_eq!(
+        tray.labels(),
+        ["Open Recollect", "Ingest latest export", "Quit"],
+        "the tray offers what the window offers, shortly"
+    );
+
+    tray.click("Ingest latest export");
+    let notification = desktop.panel.notification();
+    assert_eq!(notification.title, "Kept a new session", "{notification:?}");
+    assert_eq!(
+        notification.body, "Fix the token refresh\n12 messages, 12 new, 1 keepit",
+        "which session, and how much"
+    );
+    let sessions = app.call("session_list", json!({})).await;
+    assert!(
+        sessions
+            .to_string()
+            .contains("7c41e0b2-0000-4000-8000-000000000001"),
+        "it is in memory: {sessions}"
+    );
+
+    tray.click("Ingest latest export");
+    assert_eq!(
+        desktop.panel.notification().title,
+        "Nothing new",
+        "the second time there is nothing to take"
+    );
+    app.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn open_brings_a_closed_window_back_and_quit_ends_the_program() {
+    let desktop = Desktop::start();
+    let app = App::open(&desktop, &[]).await;
+    let tray = desktop.panel.tray();
+    until("the window is on the screen", || app.is_visible(&desktop)).await;
+    let closed = desktop
+        .command("xdotool")
+        .args([
+            "search",
+            "--onlyvisible",
+            "--name",
+            "^Recollect$",
+            "windowquit",
+        ])
+        .status();
+    assert!(
+        closed.is_ok_and(|status| status.success()),
+        "the window is asked to close"
+    );
+    until("the window is closed", || async {
+        !app.is_visible(&desktop).await
+    })
+    .await;
+
+    tray.click("Open Recollect");
+    until("the window is back", || app.is_visible(&desktop)).await;
+
+    let process = format!("/proc/{}/stat", app.process());
+    tray.click("Quit");
+    until("the program has ended", || async {
+        fs_err::read_to_string(&process).map_or(true, |stat| stat.contains(") Z "))
+    })
+    .await;
+    app.close().await;
+}
