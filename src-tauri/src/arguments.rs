@@ -11,21 +11,11 @@ use tauri::Url;
 #[command(name = "recollect-desktop", version)]
 pub struct Arguments {
     /// Folder of the memory [default: ~/.claude-memory]
-    #[arg(
-        long,
-        value_name = "DIR",
-        env = "RECOLLECT_HOME",
-        hide_env_values = true
-    )]
+    #[arg(long, value_name = "DIR", env = "RECOLLECT_HOME", hide_env_values = true)]
     pub home: Option<PathBuf>,
 
     /// Folder in which Claude Code keeps its data [default: ~/.claude]
-    #[arg(
-        long,
-        value_name = "DIR",
-        env = "CLAUDE_CONFIG_DIR",
-        hide_env_values = true
-    )]
+    #[arg(long, value_name = "DIR", env = "CLAUDE_CONFIG_DIR", hide_env_values = true)]
     pub claude_home: Option<PathBuf>,
 
     /// Transcripts, exports or folders to take into the memory
@@ -68,33 +58,19 @@ mod tests {
     #[test]
     fn relative_paths_are_taken_from_the_folder_of_the_start() {
         let path = absolute_path(&"session.jsonl".into(), Path::new("/work"));
-        assert_eq!(
-            path,
-            Path::new("/work/session.jsonl"),
-            "a second start has another folder than the first"
-        );
+        assert_eq!(path, Path::new("/work/session.jsonl"), "a second start has another folder than the first");
     }
 
     #[test]
     fn addresses_of_files_are_decoded() {
-        let path = absolute_path(
-            &"file:///home/ada/my%20session.jsonl".into(),
-            Path::new("/work"),
-        );
-        assert_eq!(
-            path,
-            Path::new("/home/ada/my session.jsonl"),
-            "desktops pass addresses, not paths"
-        );
+        let path = absolute_path(&"file:///home/ada/my%20session.jsonl".into(), Path::new("/work"));
+        assert_eq!(path, Path::new("/home/ada/my session.jsonl"), "desktops pass addresses, not paths");
     }
 
     #[test]
     fn arguments_of_a_second_start_are_read_like_those_of_the_first() {
-        let arguments =
-            Arguments::try_parse_from(["recollect-desktop", "a.jsonl", "--home", "/m", "b.jsonl"]);
-        let paths = arguments
-            .map(|arguments| arguments.paths)
-            .unwrap_or_default();
+        let arguments = Arguments::try_parse_from(["recollect-desktop", "a.jsonl", "--home", "/m", "b.jsonl"]);
+        let paths = arguments.map(|arguments| arguments.paths).unwrap_or_default();
         assert_eq!(paths, ["a.jsonl", "b.jsonl"], "options are not files");
     }
 }

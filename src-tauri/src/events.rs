@@ -62,11 +62,7 @@ impl FileDrop {
         Some(match event {
             DragDropEvent::Enter { paths, position } => {
                 let (x, y) = css_position(*position, scale);
-                Self::Enter {
-                    paths: as_text(paths),
-                    x,
-                    y,
-                }
+                Self::Enter { paths: as_text(paths), x, y }
             }
             DragDropEvent::Over { position } => {
                 let (x, y) = css_position(*position, scale);
@@ -74,11 +70,7 @@ impl FileDrop {
             }
             DragDropEvent::Drop { paths, position } => {
                 let (x, y) = css_position(*position, scale);
-                Self::Drop {
-                    paths: as_text(paths),
-                    x,
-                    y,
-                }
+                Self::Drop { paths: as_text(paths), x, y }
             }
             DragDropEvent::Leave => Self::Leave,
             _ => return None,
@@ -96,19 +88,12 @@ pub(crate) fn forward_drop(window: &Window, event: &DragDropEvent) {
 
 /// GTK counts in logical pixels already, although the type says physical; the others count in physical ones.
 fn css_position(position: PhysicalPosition<f64>, scale: f64) -> (f64, f64) {
-    let scale = if cfg!(target_os = "linux") {
-        1.0
-    } else {
-        scale
-    };
+    let scale = if cfg!(target_os = "linux") { 1.0 } else { scale };
     (position.x / scale, position.y / scale)
 }
 
 fn as_text(paths: &[PathBuf]) -> Vec<String> {
-    paths
-        .iter()
-        .map(|path| path.to_string_lossy().into_owned())
-        .collect()
+    paths.iter().map(|path| path.to_string_lossy().into_owned()).collect()
 }
 
 /// Files that the program was asked to open; kept until the page has loaded far enough to ask for them.
@@ -128,10 +113,7 @@ impl OpenedPaths {
         if paths.is_empty() {
             return;
         }
-        let mut opened = self
-            .0
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut opened = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if opened.page_listens {
             let _ = app.emit(OPEN_PATHS, paths);
         } else {
@@ -141,10 +123,7 @@ impl OpenedPaths {
 
     /// The page listens from now on; returns what came before.
     pub(crate) fn take(&self) -> Vec<String> {
-        let mut opened = self
-            .0
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut opened = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         opened.page_listens = true;
         std::mem::take(&mut opened.waiting)
     }
@@ -156,36 +135,18 @@ mod tests {
 
     #[test]
     fn dropped_files_reach_the_page_with_their_place() {
-        let event = DragDropEvent::Drop {
-            paths: vec!["/tmp/a b.jsonl".into()],
-            position: PhysicalPosition::new(10.0, 20.0),
-        };
+        let event =
+            DragDropEvent::Drop { paths: vec!["/tmp/a b.jsonl".into()], position: PhysicalPosition::new(10.0, 20.0) };
         let json = serde_json::to_value(FileDrop::new(&event, 1.0)).unwrap();
-        let expected =
-            serde_json::json!({"phase": "drop", "paths": ["/tmp/a b.jsonl"], "x": 10.0, "y": 20.0});
-        assert_eq!(
-            json, expected,
-            "the page's types are generated from this shape"
-        );
+        let expected = serde_json::json!({"phase": "drop", "paths": ["/tmp/a b.jsonl"], "x": 10.0, "y": 20.0});
+        assert_eq!(json, expected, "the page's types are generated from this shape");
     }
 
     #[test]
     fn paths_given_before_the_page_listens_are_kept_once() {
         let opened = OpenedPaths::default();
-        opened
-            .0
-            .lock()
-            .unwrap()
-            .waiting
-            .push("/tmp/a.jsonl".to_owned());
-        assert_eq!(
-            opened.take(),
-            ["/tmp/a.jsonl"],
-            "the page asks when it is ready"
-        );
-        assert!(
-            opened.take().is_empty(),
-            "a reload must not open the same files again"
-        );
+        opened.0.lock().unwrap().waiting.push("/tmp/a.jsonl".to_owned());
+        assert_eq!(opened.take(), ["/tmp/a.jsonl"], "the page asks when it is ready");
+        assert!(opened.take().is_empty(), "a reload must not open the same files again");
     }
 }

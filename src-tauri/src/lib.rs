@@ -30,16 +30,10 @@ pub fn run(arguments: Arguments, surroundings: Surroundings, clock: Clock) -> ta
     let surroundings = Arc::new(surroundings);
     tauri::Builder::default()
         // First, so that a second start ends before it does anything.
-        .plugin(tauri_plugin_single_instance::init(
-            |app, command_line, current_dir| {
-                second_start(app, &command_line, Path::new(&current_dir))
-            },
-        ))
-        .plugin(
-            tauri_plugin_window_state::Builder::new()
-                .with_state_flags(remembered())
-                .build(),
-        )
+        .plugin(tauri_plugin_single_instance::init(|app, command_line, current_dir| {
+            second_start(app, &command_line, Path::new(&current_dir));
+        }))
+        .plugin(tauri_plugin_window_state::Builder::new().with_state_flags(remembered()).build())
         .plugin(tauri_plugin_dialog::init())
         .plugin(tauri_plugin_notification::init())
         .manage(Arc::new(Memory::default()))
@@ -47,10 +41,7 @@ pub fn run(arguments: Arguments, surroundings: Surroundings, clock: Clock) -> ta
         .manage(surroundings.clone())
         .invoke_handler(tauri::generate_handler![rpc::rpc, shell::shell])
         .setup(move |app| {
-            open_memory(
-                app.handle(),
-                engine_options(app.handle(), &arguments, &surroundings, clock)?,
-            );
+            open_memory(app.handle(), engine_options(app.handle(), &arguments, &surroundings, clock)?);
             open_paths(app.handle(), &arguments, &surroundings.current_dir);
             let tray = catch_unwind(AssertUnwindSafe(|| tray::install(app.handle())));
             app.manage(HasTray(matches!(tray, Ok(Ok(())))));
@@ -82,9 +73,7 @@ fn engine_options(
     let place = |given: &Option<PathBuf>, name: &str| match (given, &surroundings.user_home) {
         (Some(path), _) => Ok(surroundings.current_dir.join(path)),
         (None, Some(user_home)) => Ok(user_home.join(name)),
-        (None, None) => {
-            Err("the home folder of the user is not known: give --home and --claude-home")
-        }
+        (None, None) => Err("the home folder of the user is not known: give --home and --claude-home"),
     };
     Ok(EngineOptions {
         home: place(&arguments.home, ".claude-memory")?,
@@ -100,11 +89,7 @@ fn open_memory(app: &AppHandle, options: EngineOptions) {
 }
 
 fn open_paths(app: &AppHandle, arguments: &Arguments, current_dir: &Path) {
-    let paths: Vec<PathBuf> = arguments
-        .paths
-        .iter()
-        .map(|path| arguments::absolute_path(path, current_dir))
-        .collect();
+    let paths: Vec<PathBuf> = arguments.paths.iter().map(|path| arguments::absolute_path(path, current_dir)).collect();
     app.state::<OpenedPaths>().open(app, &paths);
 }
 

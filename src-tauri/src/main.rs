@@ -29,10 +29,7 @@ fn main() -> ExitCode {
     match recollect_desktop::run(arguments, surroundings(), Arc::new(now)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            #[expect(
-                clippy::print_stderr,
-                reason = "without a window, the terminal is the only place to say so"
-            )]
+            #[expect(clippy::print_stderr, reason = "without a window, the terminal is the only place to say so")]
             {
                 eprintln!("error: the window cannot be opened: {error}");
             }
@@ -76,21 +73,13 @@ fn guard_renderer() {
     }
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the main of a face is where the time comes from"
-)]
+#[expect(clippy::disallowed_methods, reason = "the main of a face is where the time comes from")]
 fn now() -> Time {
-    let since_1970 = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Time::from_millis(i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX))
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the main of a face is where the environment is read"
-)]
+#[expect(clippy::disallowed_methods, reason = "the main of a face is where the environment is read")]
 fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }

@@ -18,18 +18,13 @@ pub(crate) struct Memory {
 impl Memory {
     /// Opens the memory; a failure is what every call is then answered with, so that the page can show it.
     pub(crate) fn open(&self, options: EngineOptions) {
-        self.engine
-            .get_or_init(|| Engine::open(options).map_err(|error| error.to_wire()));
+        self.engine.get_or_init(|| Engine::open(options).map_err(|error| error.to_wire()));
     }
 
     /// Runs a command, waiting for the memory to be open. Blocks: never call it on the main thread.
     pub(crate) fn call(&self, command: &str, request: Value) -> Result<Value, WireError> {
         let engine = self.engine.wait().as_ref().map_err(WireError::clone)?;
-        let call = Call {
-            engine,
-            progress: &|_| {},
-            cancel: &Cancel::default(),
-        };
+        let call = Call { engine, progress: &|_| {}, cancel: &Cancel::default() };
         api::dispatch(&call, command, request).map_err(|error| error.to_wire())
     }
 }
@@ -49,12 +44,8 @@ pub(crate) async fn rpc(
 pub(crate) async fn off_main_thread<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, WireError> + Send + 'static,
 ) -> Result<T, WireError> {
-    tauri::async_runtime::spawn_blocking(work)
-        .await
-        .unwrap_or_else(|failure| {
-            let error = Error::internal(format!("the program stopped at a defect: {failure}"));
-            Err(error
-                .hint("nothing half-made was stored; please report it")
-                .to_wire())
-        })
+    tauri::async_runtime::spawn_blocking(work).await.unwrap_or_else(|failure| {
+        let error = Error::internal(format!("the program stopped at a defect: {failure}"));
+        Err(error.hint("nothing half-made was stored; please report it").to_wire())
+    })
 }

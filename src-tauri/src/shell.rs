@@ -68,15 +68,10 @@ pub(crate) async fn shell(
     request: ShellRequest,
 ) -> Result<ShellOutcome, WireError> {
     let surroundings = surroundings.inner().clone();
-    off_main_thread(move || perform(&app, &surroundings, request).map_err(|error| error.to_wire()))
-        .await
+    off_main_thread(move || perform(&app, &surroundings, request).map_err(|error| error.to_wire())).await
 }
 
-fn perform(
-    app: &AppHandle,
-    surroundings: &Surroundings,
-    request: ShellRequest,
-) -> Result<ShellOutcome, Error> {
+fn perform(app: &AppHandle, surroundings: &Surroundings, request: ShellRequest) -> Result<ShellOutcome, Error> {
     let mut outcome = ShellOutcome::default();
     match request {
         ShellRequest::OpenedPaths {} => outcome.paths = app.state::<OpenedPaths>().take(),
@@ -106,9 +101,7 @@ fn dialog(app: &AppHandle) -> tauri_plugin_dialog::FileDialogBuilder<tauri::Wry>
 fn pick_paths(app: &AppHandle, folder: bool) -> Vec<String> {
     let dialog = dialog(app);
     let chosen = if folder {
-        dialog
-            .set_title("Choose a folder of transcripts")
-            .blocking_pick_folders()
+        dialog.set_title("Choose a folder of transcripts").blocking_pick_folders()
     } else {
         dialog
             .set_title("Choose transcripts")
@@ -116,11 +109,7 @@ fn pick_paths(app: &AppHandle, folder: bool) -> Vec<String> {
             .add_filter("All files", &["*"])
             .blocking_pick_files()
     };
-    chosen
-        .unwrap_or_default()
-        .into_iter()
-        .filter_map(path_text)
-        .collect()
+    chosen.unwrap_or_default().into_iter().filter_map(path_text).collect()
 }
 
 fn path_text(path: FilePath) -> Option<String> {
@@ -129,10 +118,7 @@ fn path_text(path: FilePath) -> Option<String> {
 
 fn reveal(path: &Path) -> Result<(), Error> {
     if !path.exists() {
-        return Err(Error::not_found(format!(
-            "{} does not exist any more",
-            path.display()
-        )));
+        return Err(Error::not_found(format!("{} does not exist any more", path.display())));
     }
     tauri_plugin_opener::reveal_item_in_dir(path).map_err(|error| {
         Error::new(ErrorKind::Io, "the file manager cannot be opened")
@@ -143,16 +129,12 @@ fn reveal(path: &Path) -> Result<(), Error> {
 
 /// Transcripts are hostile input: only links that a browser or a mail program opens leave the program.
 fn open_link(url: &str) -> Result<(), Error> {
-    let address = Url::parse(url)
-        .ok()
-        .filter(|address| matches!(address.scheme(), "http" | "https" | "mailto"));
+    let address = Url::parse(url).ok().filter(|address| matches!(address.scheme(), "http" | "https" | "mailto"));
     let Some(address) = address else {
         return Err(Error::usage(format!("`{url}` is not a link of the web")));
     };
     tauri_plugin_opener::open_url(address.as_str(), None::<&str>).map_err(|error| {
-        Error::new(ErrorKind::Io, "the browser cannot be opened")
-            .hint(format!("the link is {address}"))
-            .because(error)
+        Error::new(ErrorKind::Io, "the browser cannot be opened").hint(format!("the link is {address}")).because(error)
     })
 }
 
@@ -162,30 +144,15 @@ mod tests {
 
     #[test]
     fn links_that_are_not_of_the_web_stay_closed() {
-        for url in [
-            "file:///etc/passwd",
-            "javascript:alert(1)",
-            "vscode://x",
-            "/tmp",
-            "",
-        ] {
+        for url in ["file:///etc/passwd", "javascript:alert(1)", "vscode://x", "/tmp", ""] {
             let error = open_link(url).unwrap_err();
-            assert_eq!(
-                error.kind,
-                ErrorKind::Usage,
-                "`{url}` must not leave the program"
-            );
+            assert_eq!(error.kind, ErrorKind::Usage, "`{url}` must not leave the program");
         }
     }
 
     #[test]
     fn unknown_requests_are_refused() {
-        let request = serde_json::from_value::<ShellRequest>(
-            serde_json::json!({"action": "run", "program": "rm"}),
-        );
-        assert!(
-            request.is_err(),
-            "the page has only the actions of the table"
-        );
+        let request = serde_json::from_value::<ShellRequest>(serde_json::json!({"action": "run", "program": "rm"}));
+        assert!(request.is_err(), "the page has only the actions of the table");
     }
 }

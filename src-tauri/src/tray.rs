@@ -40,12 +40,7 @@ pub(crate) fn install(app: &AppHandle) -> tauri::Result<()> {
             _ => {}
         })
         .on_tray_icon_event(|tray, event| {
-            if let TrayIconEvent::Click {
-                button: MouseButton::Left,
-                button_state: MouseButtonState::Up,
-                ..
-            } = event
-            {
+            if let TrayIconEvent::Click { button: MouseButton::Left, button_state: MouseButtonState::Up, .. } = event {
                 show_window(tray.app_handle());
             }
         })
@@ -67,25 +62,14 @@ fn ingest_latest(app: AppHandle) {
     tauri::async_runtime::spawn_blocking(move || {
         let notice = Notice::new(run_ingest(&app.state::<Arc<Memory>>()));
         // A desktop without notifications still shows the new session in the list.
-        let _ = app
-            .notification()
-            .builder()
-            .title(notice.title)
-            .body(notice.body)
-            .show();
+        let _ = app.notification().builder().title(notice.title).body(notice.body).show();
     });
 }
 
 fn run_ingest(memory: &Memory) -> Result<IngestReport, WireError> {
     let internal = |error: serde_json::Error| Error::from(error).to_wire();
-    let request = IngestRequest {
-        latest: true,
-        ..IngestRequest::default()
-    };
-    let response = memory.call(
-        "session_ingest",
-        serde_json::to_value(request).map_err(internal)?,
-    )?;
+    let request = IngestRequest { latest: true, ..IngestRequest::default() };
+    let response = memory.call("session_ingest", serde_json::to_value(request).map_err(internal)?)?;
     serde_json::from_value(response).map_err(internal)
 }
 
@@ -102,41 +86,24 @@ impl Notice {
             Ok(report) => report,
             Err(error) => return Self::failure(&error.message, error.hint.as_deref()),
         };
-        let taken =
-            |status: IngestStatus| matches!(status, IngestStatus::New | IngestStatus::Updated);
+        let taken = |status: IngestStatus| matches!(status, IngestStatus::New | IngestStatus::Updated);
         let Some(session) = report.sessions.iter().find(|session| taken(session.status)) else {
-            let failed = report
-                .sessions
-                .iter()
-                .find_map(|session| session.error.as_deref());
-            return match failed
-                .or_else(|| report.files.iter().find_map(|file| file.error.as_deref()))
-            {
+            let failed = report.sessions.iter().find_map(|session| session.error.as_deref());
+            return match failed.or_else(|| report.files.iter().find_map(|file| file.error.as_deref())) {
                 Some(error) => Self::failure(error, None),
-                None => Self {
-                    title: "Nothing new".to_owned(),
-                    body: "Every transcript is already in memory.".to_owned(),
-                },
+                None => {
+                    Self { title: "Nothing new".to_owned(), body: "Every transcript is already in memory.".to_owned() }
+                }
             };
         };
-        let title = if session.status == IngestStatus::New {
-            "Kept a new session"
-        } else {
-            "Kept what is new in a session"
-        };
-        let mut body = format!(
-            "{}\n{}, {} new",
-            session.title,
-            counted(session.messages, "message"),
-            grouped(session.new_unique)
-        );
+        let title =
+            if session.status == IngestStatus::New { "Kept a new session" } else { "Kept what is new in a session" };
+        let mut body =
+            format!("{}\n{}, {} new", session.title, counted(session.messages, "message"), grouped(session.new_unique));
         if session.keepits > 0 {
             body.push_str(&format!(", {}", counted(session.keepits, "keepit")));
         }
-        Self {
-            title: title.to_owned(),
-            body,
-        }
+        Self { title: title.to_owned(), body }
     }
 
     fn failure(message: &str, hint: Option<&str>) -> Self {
@@ -144,10 +111,7 @@ impl Notice {
             Some(hint) => format!("{message}\n{hint}"),
             None => message.to_owned(),
         };
-        Self {
-            title: "The latest export was not kept".to_owned(),
-            body,
-        }
+        Self { title: "The latest export was not kept".to_owned(), body }
     }
 }
 
@@ -195,15 +159,9 @@ mod tests {
 
     #[test]
     fn a_new_session_is_named_with_its_figures() {
-        let report = IngestReport {
-            sessions: vec![session(IngestStatus::New)],
-            ..IngestReport::default()
-        };
+        let report = IngestReport { sessions: vec![session(IngestStatus::New)], ..IngestReport::default() };
         let notice = Notice::new(Ok(report));
-        assert_eq!(
-            notice.title, "Kept a new session",
-            "the title alone must say what happened"
-        );
+        assert_eq!(notice.title, "Kept a new session", "the title alone must say what happened");
         assert_eq!(
             notice.body, "Fix the token refresh\n1,450 messages, 1 new, 2 keepits",
             "the user wants to know which, and how much"
@@ -212,20 +170,9 @@ mod tests {
 
     #[test]
     fn nothing_new_is_said_and_not_silent() {
-        let report = IngestReport {
-            sessions: vec![session(IngestStatus::Unchanged)],
-            ..IngestReport::default()
-        };
-        assert_eq!(
-            Notice::new(Ok(report)).title,
-            "Nothing new",
-            "a click that seems to do nothing looks broken"
-        );
-        assert_eq!(
-            Notice::new(Ok(IngestReport::default())).title,
-            "Nothing new",
-            "an empty report is no failure"
-        );
+        let report = IngestReport { sessions: vec![session(IngestStatus::Unchanged)], ..IngestReport::default() };
+        assert_eq!(Notice::new(Ok(report)).title, "Nothing new", "a click that seems to do nothing looks broken");
+        assert_eq!(Notice::new(Ok(IngestReport::default())).title, "Nothing new", "an empty report is no failure");
     }
 
     #[test]
@@ -235,22 +182,12 @@ mod tests {
             message: "the disk is full".to_owned(),
             hint: Some("free some space".to_owned()),
         };
-        assert_eq!(
-            Notice::new(Err(error)).body,
-            "the disk is full\nfree some space",
-            "a hint is what helps"
-        );
+        assert_eq!(Notice::new(Err(error)).body, "the disk is full\nfree some space", "a hint is what helps");
     }
 
     #[test]
     fn counts_are_grouped() {
-        let expected = [
-            (0, "0"),
-            (999, "999"),
-            (1_000, "1,000"),
-            (123_456, "123,456"),
-            (1_234_567, "1,234,567"),
-        ];
+        let expected = [(0, "0"), (999, "999"), (1_000, "1,000"), (123_456, "123,456"), (1_234_567, "1,234,567")];
         for (count, text) in expected {
             assert_eq!(grouped(count), text, "figures are read at a glance");
         }

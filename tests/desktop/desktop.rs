@@ -5,22 +5,25 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use crate::panel::Panel;
+use crate::screen::Screen;
 
 /// Size of the display: the window's 1280 × 800 and room beside it for what is dragged in.
 const SCREEN: &str = "1600x1000x24";
 
 /// A running desktop; everything on it ends with it.
-pub struct Desktop {
+pub(crate) struct Desktop {
     display: String,
     bus: String,
     folder: tempfile::TempDir,
     /// The panel, with its tray and its notifications.
-    pub panel: Panel,
+    pub(crate) panel: Panel,
+    /// The screen, with its windows and its mouse.
+    pub(crate) screen: Screen,
     _servers: Vec<Server>,
 }
 
 /// A program that ends when it is dropped.
-pub struct Server(Child);
+pub(crate) struct Server(Child);
 
 impl Drop for Server {
     fn drop(&mut self) {
@@ -32,16 +35,16 @@ impl Drop for Server {
 
 impl Server {
     /// Starts a program of the test tools.
-    pub fn start(command: &mut Command) -> Self {
+    pub(crate) fn start(command: &mut Command) -> Self {
         let program = command.get_program().to_string_lossy().into_owned();
-        let child = command.spawn().unwrap_or_else(|error| {
-            panic!("{program} is needed by these tests ({error}): run scripts/setup")
-        });
+        let child = command
+            .spawn()
+            .unwrap_or_else(|error| panic!("{program} is needed by these tests ({error}): run scripts/setup"));
         Self(child)
     }
 
     /// Reads the first line that it says, its address as a rule.
-    pub fn first_line(&mut self) -> String {
+    pub(crate) fn first_line(&mut self) -> String {
         let stdout = self.0.stdout.take().expect("stdout is a pipe");
         let mut reader = BufReader::new(stdout);
         let mut line = String::new();
@@ -53,39 +56,31 @@ impl Server {
     }
 
     /// Waits until it ends by itself.
-    pub fn wait(mut self) {
+    pub(crate) fn wait(mut self) {
         let status = self.0.wait().expect("it runs");
         assert!(status.success(), "it ended with {status}");
     }
 
     /// The id of its process.
-    pub fn id(&self) -> u32 {
+    pub(crate) fn id(&self) -> u32 {
         self.0.id()
     }
 }
 
 impl Desktop {
     /// Starts display, bus and panel.
-    pub fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         for name in ["home", "run", "claude/projects"] {
             fs_err::create_dir_all(folder.path().join(name)).expect("a folder of the desktop");
         }
-        let mut screen = Server::start(
+        let mut server = Server::start(
             Command::new("Xvfb")
-                .args([
-                    "-displayfd",
-                    "1",
-                    "-screen",
-                    "0",
-                    SCREEN,
-                    "-nolisten",
-                    "tcp",
-                ])
+                .args(["-displayfd", "1", "-screen", "0", SCREEN, "-nolisten", "tcp"])
                 .stdout(Stdio::piped())
                 .stderr(Stdio::null()),
         );
-        let display = format!(":{}", screen.first_line());
+        let display = format!(":{}", server.first_line());
         let mut daemon = Server::start(
             Command::new("dbus-daemon")
                 .args(["--session", "--nofork", "--nopidfile", "--print-address=1"])
@@ -94,24 +89,15 @@ impl Desktop {
         );
         let bus = daemon.first_line();
         let panel = Panel::start(&bus);
-        Self {
-            display,
-            bus,
-            folder,
-            panel,
-            _servers: vec![screen, daemon],
-        }
+        Self { screen: Screen::connect(&display), display, bus, folder, panel, _servers: vec![server, daemon] }
     }
 
     /// A program on this desktop, with nothing of the environment of the tests.
-    pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+    pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
         command
             .env_clear()
-            .env(
-                "PATH",
-                option_env!("PATH").unwrap_or("/usr/local/bin:/usr/bin:/bin"),
-            )
+            .env("PATH", option_env!("PATH").unwrap_or("/usr/local/bin:/usr/bin:/bin"))
             .env("HOME", self.folder.path().join("home"))
             .env("XDG_RUNTIME_DIR", self.folder.path().join("run"))
             .env("LANG", "C.UTF-8")
@@ -126,17 +112,17 @@ impl Desktop {
     }
 
     /// Where the memory is.
-    pub fn memory(&self) -> PathBuf {
+    pub(crate) fn memory(&self) -> PathBuf {
         self.folder.path().join("memory")
     }
 
     /// Where Claude Code keeps its data.
-    pub fn claude_home(&self) -> PathBuf {
+    pub(crate) fn claude_home(&self) -> PathBuf {
         self.folder.path().join("claude")
     }
 
     /// A folder for the files of a test.
-    pub fn folder(&self) -> &Path {
+    pub(crate) fn folder(&self) -> &Path {
         self.folder.path()
     }
 }

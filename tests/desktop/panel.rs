@@ -12,7 +12,7 @@ use zbus::zvariant::{OwnedObjectPath, OwnedValue, Structure, Value};
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The panel.
-pub struct Panel {
+pub(crate) struct Panel {
     connection: Connection,
     icons: Receiver<Icon>,
     notifications: Receiver<Notification>,
@@ -27,11 +27,11 @@ struct Icon {
 
 /// A notification as the user reads it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Notification {
+pub(crate) struct Notification {
     /// Its first line.
-    pub title: String,
+    pub(crate) title: String,
     /// Its text.
-    pub body: String,
+    pub(crate) body: String,
 }
 
 struct Watcher(Sender<Icon>);
@@ -41,14 +41,8 @@ impl Watcher {
     fn register_status_notifier_item(&self, service: &str, #[zbus(header)] header: Header<'_>) {
         let sender = header.sender().map(ToString::to_string).unwrap_or_default();
         let icon = match service.starts_with('/') {
-            true => Icon {
-                bus_name: sender,
-                path: service.to_owned(),
-            },
-            false => Icon {
-                bus_name: service.to_owned(),
-                path: "/StatusNotifierItem".to_owned(),
-            },
+            true => Icon { bus_name: sender, path: service.to_owned() },
+            false => Icon { bus_name: service.to_owned(), path: "/StatusNotifierItem".to_owned() },
         };
         let _ = self.0.send(icon);
     }
@@ -87,10 +81,7 @@ impl Notifications {
         _hints: HashMap<String, OwnedValue>,
         _timeout: i32,
     ) -> u32 {
-        let _ = self.0.send(Notification {
-            title: summary.to_owned(),
-            body: body.to_owned(),
-        });
+        let _ = self.0.send(Notification { title: summary.to_owned(), body: body.to_owned() });
         1
     }
 
@@ -101,88 +92,65 @@ impl Notifications {
     }
 
     fn get_server_information(&self) -> (String, String, String, String) {
-        (
-            "panel".to_owned(),
-            "tests".to_owned(),
-            "1".to_owned(),
-            "1.2".to_owned(),
-        )
+        ("panel".to_owned(), "tests".to_owned(), "1".to_owned(), "1.2".to_owned())
     }
 }
 
 impl Panel {
     /// Takes its names on the bus.
-    pub fn start(bus: &str) -> Self {
+    pub(crate) fn start(bus: &str) -> Self {
         let (icon_sender, icons) = channel();
         let (notification_sender, notifications) = channel();
         let connection = connection::Builder::address(bus)
             .and_then(|builder| builder.serve_at("/StatusNotifierWatcher", Watcher(icon_sender)))
-            .and_then(|builder| {
-                builder.serve_at(
-                    "/org/freedesktop/Notifications",
-                    Notifications(notification_sender),
-                )
-            })
+            .and_then(|builder| builder.serve_at("/org/freedesktop/Notifications", Notifications(notification_sender)))
             .and_then(|builder| builder.name("org.kde.StatusNotifierWatcher"))
             .and_then(|builder| builder.name("org.freedesktop.Notifications"))
             .and_then(connection::Builder::build)
             .expect("the bus of the test takes the panel");
-        Self {
-            connection,
-            icons,
-            notifications,
-        }
+        Self { connection, icons, notifications }
     }
 
     /// Waits for the tray icon, which stays for further clicks.
-    pub fn tray(&self) -> Tray<'_> {
-        let icon = self
-            .icons
-            .recv_timeout(PATIENCE)
-            .expect("the program puts an icon into the tray");
+    pub(crate) fn tray(&self) -> Tray<'_> {
+        let icon = self.icons.recv_timeout(PATIENCE).expect("the program puts an icon into the tray");
         Tray { panel: self, icon }
     }
 
     /// Waits for the next notification.
-    pub fn notification(&self) -> Notification {
-        self.notifications
-            .recv_timeout(PATIENCE)
-            .expect("a notification comes")
+    pub(crate) fn notification(&self) -> Notification {
+        self.notifications.recv_timeout(PATIENCE).expect("a notification comes")
     }
 }
 
 /// The tray icon of the program.
-pub struct Tray<'a> {
+pub(crate) struct Tray<'a> {
     panel: &'a Panel,
     icon: Icon,
 }
 
 impl Tray<'_> {
     /// Labels of the menu, top to bottom, without separators.
-    pub fn labels(&self) -> Vec<String> {
+    pub(crate) fn labels(&self) -> Vec<String> {
         self.items().into_iter().map(|(label, _)| label).collect()
     }
 
     /// Clicks an item of the menu.
-    pub fn click(&self, label: &str) {
+    pub(crate) fn click(&self, label: &str) {
         let items = self.items();
         let Some((_, id)) = items.iter().find(|(name, _)| name == label) else {
             panic!("the menu has {items:?}, not `{label}`");
         };
         let event = (id, "clicked", Value::I32(0), 0_u32);
-        self.menu()
-            .call_method("Event", &event)
-            .expect("the menu takes the click");
+        self.menu().call_method("Event", &event).expect("the menu takes the click");
     }
 
     fn items(&self) -> Vec<(String, i32)> {
         let menu = self.menu();
-        menu.call_method("AboutToShow", &(0,))
-            .expect("the menu opens");
+        menu.call_method("AboutToShow", &(0,)).expect("the menu opens");
         type Node = (i32, HashMap<String, OwnedValue>, Vec<OwnedValue>);
-        let (_revision, (_root, _properties, children)): (u32, Node) = menu
-            .call("GetLayout", &(0, -1, Vec::<String>::new()))
-            .expect("the menu tells its items");
+        let (_revision, (_root, _properties, children)): (u32, Node) =
+            menu.call("GetLayout", &(0, -1, Vec::<String>::new())).expect("the menu tells its items");
         children.iter().filter_map(item).collect()
     }
 
@@ -193,16 +161,9 @@ impl Tray<'_> {
             self.icon.path.as_str(),
             "org.kde.StatusNotifierItem",
         );
-        let path: OwnedObjectPath = icon
-            .and_then(|icon| icon.get_property("Menu"))
-            .expect("the icon has a menu");
-        Proxy::new(
-            &self.panel.connection,
-            self.icon.bus_name.clone(),
-            path,
-            "com.canonical.dbusmenu",
-        )
-        .expect("the menu answers")
+        let path: OwnedObjectPath = icon.and_then(|icon| icon.get_property("Menu")).expect("the icon has a menu");
+        Proxy::new(&self.panel.connection, self.icon.bus_name.clone(), path, "com.canonical.dbusmenu")
+            .expect("the menu answers")
     }
 }
 

@@ -9,18 +9,10 @@ use crate::desktop::Desktop;
 async fn the_window_opens_with_its_page_and_an_open_memory() {
     let desktop = Desktop::start();
     let app = App::open(&desktop, &[]).await;
-    assert_eq!(
-        app.page.title().await.expect("a title"),
-        "Recollect",
-        "the page is ours"
-    );
+    assert_eq!(app.page.title().await.expect("a title"), "Recollect", "the page is ours");
     let overview = app.call("memory_overview", json!({})).await;
-    assert_eq!(
-        overview["home"],
-        json!(desktop.memory()),
-        "the environment says where the memory is: {overview}"
-    );
-    until("the window is on the screen", || app.is_visible(&desktop)).await;
+    assert_eq!(overview["home"], json!(desktop.memory()), "the environment says where the memory is: {overview}");
+    until("the window is on the screen", || async { desktop.screen.shows("Recollect") }).await;
     app.picture("start").await;
     app.close().await;
 }
@@ -31,11 +23,7 @@ async fn flags_win_over_the_environment() {
     let elsewhere = desktop.folder().join("elsewhere");
     let app = App::open(&desktop, &["--home", &elsewhere.to_string_lossy()]).await;
     let overview = app.call("memory_overview", json!({})).await;
-    assert_eq!(
-        overview["home"],
-        json!(elsewhere),
-        "a flag is said for this one start: {overview}"
-    );
+    assert_eq!(overview["home"], json!(elsewhere), "a flag is said for this one start: {overview}");
     app.close().await;
 }
 
@@ -44,36 +32,13 @@ async fn failures_cross_as_kind_message_and_hint() {
     let desktop = Desktop::start();
     let app = App::open(&desktop, &[]).await;
     let answer = app.call("no_such_command", json!({})).await;
-    assert_eq!(
-        answer["failed"]["kind"],
-        json!("usage"),
-        "the page branches on the kind: {answer}"
-    );
-    let answer = app
-        .invoke(
-            "shell",
-            json!({"request": {"action": "open_link", "url": "file:///etc/passwd"}}),
-        )
-        .await;
-    assert_eq!(
-        answer["failed"]["kind"],
-        json!("usage"),
-        "only links of the web leave the program: {answer}"
-    );
-    let answer = app
-        .invoke("plugin:fs|read_text_file", json!({"path": "/etc/passwd"}))
-        .await;
-    assert!(
-        answer.get("failed").is_some(),
-        "the page has no file system of its own: {answer}"
-    );
-    let answer = app
-        .invoke("plugin:dialog|open", json!({"options": {}}))
-        .await;
-    assert!(
-        answer.get("failed").is_some(),
-        "the page opens no dialogs of its own: {answer}"
-    );
+    assert_eq!(answer["failed"]["kind"], json!("usage"), "the page branches on the kind: {answer}");
+    let answer = app.invoke("shell", json!({"request": {"action": "open_link", "url": "file:///etc/passwd"}})).await;
+    assert_eq!(answer["failed"]["kind"], json!("usage"), "only links of the web leave the program: {answer}");
+    let answer = app.invoke("plugin:fs|read_text_file", json!({"path": "/etc/passwd"})).await;
+    assert!(answer.get("failed").is_some(), "the page has no file system of its own: {answer}");
+    let answer = app.invoke("plugin:dialog|open", json!({"options": {}})).await;
+    assert!(answer.get("failed").is_some(), "the page opens no dialogs of its own: {answer}");
     app.close().await;
 }
 
@@ -82,58 +47,21 @@ async fn a_second_start_shows_the_first_window_and_passes_its_files_on() {
     let desktop = Desktop::start();
     let app = App::open(&desktop, &[]).await;
     let tray = desktop.panel.tray();
-    until("the window is on the screen", || app.is_visible(&desktop)).await;
-    let closed = desktop
-        .command("xdotool")
-        .args([
-            "search",
-            "--onlyvisible",
-            "--name",
-            "^Recollect$",
-            "windowquit",
-        ])
-        .status();
-    assert!(
-        closed.is_ok_and(|status| status.success()),
-        "the window is asked to close"
-    );
-    until("the window is closed", || async {
-        !app.is_visible(&desktop).await
-    })
-    .await;
-    assert!(
-        tray.labels().contains(&"Quit".to_owned()),
-        "closing the window keeps the tray"
-    );
+    until("the window is on the screen", || async { desktop.screen.shows("Recollect") }).await;
+    desktop.screen.close("Recollect");
+    until("the window is closed", || async { !desktop.screen.shows("Recollect") }).await;
+    assert!(tray.labels().contains(&"Quit".to_owned()), "closing the window keeps the tray");
 
-    let listen = "const heard = (window.heard = []); const listener = window.__TAURI_INTERNALS__.transformCallback((event) => heard.push(event.payload));
-        arguments[0](window.__TAURI_INTERNALS__.invoke('plugin:event|listen', { event: 'open_paths', target: { kind: 'Any' }, handler: listener }).then(() => true))";
-    app.page
-        .execute_async(listen, vec![])
-        .await
-        .expect("the page listens");
-    app.invoke("shell", json!({"request": {"action": "opened_paths"}}))
-        .await;
+    app.listen("open_paths").await;
+    app.invoke("shell", json!({"request": {"action": "opened_paths"}})).await;
 
-    let status = desktop
-        .command(PROGRAM)
-        .arg("a session.jsonl")
-        .current_dir(desktop.folder())
-        .status()
-        .expect("it starts");
-    assert!(
-        status.success(),
-        "the second start ends by itself, well: {status}"
-    );
-    until("the first window is back", || app.is_visible(&desktop)).await;
+    let status =
+        desktop.command(PROGRAM).arg("a session.jsonl").current_dir(desktop.folder()).status().expect("it starts");
+    assert!(status.success(), "the second start ends by itself, well: {status}");
+    until("the first window is back", || async { desktop.screen.shows("Recollect") }).await;
     let expected = json!([[desktop.folder().join("a session.jsonl")]]);
-    until("the page hears of the file", || async {
-        app.page
-            .execute("return window.heard", vec![])
-            .await
-            .is_ok_and(|heard| heard == expected)
-    })
-    .await;
+    until("the page hears of the file", || async { !app.heard().await.is_empty() }).await;
+    assert_eq!(json!(app.heard().await), expected, "paths are those of the second start's folder");
     app.close().await;
 }
 
@@ -141,13 +69,10 @@ async fn a_second_start_shows_the_first_window_and_passes_its_files_on() {
 async fn webkit_starts_with_the_renderer_that_never_leaves_a_window_blank() {
     let desktop = Desktop::start();
     let app = App::open(&desktop, &[]).await;
-    let environment =
-        fs_err::read(format!("/proc/{}/environ", app.process())).expect("the program runs");
+    let environment = fs_err::read(format!("/proc/{}/environ", app.process())).expect("the program runs");
     let environment = String::from_utf8_lossy(&environment).into_owned();
     assert!(
-        environment
-            .split('\0')
-            .any(|variable| variable == "WEBKIT_DISABLE_DMABUF_RENDERER=1"),
+        environment.split('\0').any(|variable| variable == "WEBKIT_DISABLE_DMABUF_RENDERER=1"),
         "set before the start: {environment}"
     );
     app.close().await;

@@ -10,13 +10,7 @@ use crate::transcript;
 async fn ingest_latest_takes_the_newest_session_and_says_so() {
     let desktop = Desktop::start();
     let project = desktop.claude_home().join("projects/-code-my-app");
-    transcript::write(
-        &project,
-        "7c41e0b2-0000-4000-8000-000000000001",
-        "/code/my-app",
-        "Fix the token refresh",
-        6,
-    );
+    transcript::write(&project, "7c41e0b2-0000-4000-8000-000000000001", "/code/my-app", "Fix the token refresh", 6);
     let app = App::open(&desktop, &[]).await;
     let tray = desktop.panel.tray();
     assert_eq!(
@@ -33,19 +27,10 @@ async fn ingest_latest_takes_the_newest_session_and_says_so() {
         "which session, and how much"
     );
     let sessions = app.call("session_list", json!({})).await;
-    assert!(
-        sessions
-            .to_string()
-            .contains("7c41e0b2-0000-4000-8000-000000000001"),
-        "it is in memory: {sessions}"
-    );
+    assert!(sessions.to_string().contains("7c41e0b2-0000-4000-8000-000000000001"), "it is in memory: {sessions}");
 
     tray.click("Ingest latest export");
-    assert_eq!(
-        desktop.panel.notification().title,
-        "Nothing new",
-        "the second time there is nothing to take"
-    );
+    assert_eq!(desktop.panel.notification().title, "Nothing new", "the second time there is nothing to take");
     app.close().await;
 }
 
@@ -54,28 +39,12 @@ async fn open_brings_a_closed_window_back_and_quit_ends_the_program() {
     let desktop = Desktop::start();
     let app = App::open(&desktop, &[]).await;
     let tray = desktop.panel.tray();
-    until("the window is on the screen", || app.is_visible(&desktop)).await;
-    let closed = desktop
-        .command("xdotool")
-        .args([
-            "search",
-            "--onlyvisible",
-            "--name",
-            "^Recollect$",
-            "windowquit",
-        ])
-        .status();
-    assert!(
-        closed.is_ok_and(|status| status.success()),
-        "the window is asked to close"
-    );
-    until("the window is closed", || async {
-        !app.is_visible(&desktop).await
-    })
-    .await;
+    until("the window is on the screen", || async { desktop.screen.shows("Recollect") }).await;
+    desktop.screen.close("Recollect");
+    until("the window is closed", || async { !desktop.screen.shows("Recollect") }).await;
 
     tray.click("Open Recollect");
-    until("the window is back", || app.is_visible(&desktop)).await;
+    until("the window is back", || async { desktop.screen.shows("Recollect") }).await;
 
     let process = format!("/proc/{}/stat", app.process());
     tray.click("Quit");
