@@ -1,0 +1,11 @@
+import { createApp } from 'vue'
+import App from './App.vue'
+import { router } from './router'
+import { followMemory } from './state/memory'
+import './styles/tokens.css'
+import './styles/base.css'
+import './styles/floats.css'
+import './styles/prose.css'
+
+createApp(App).use(router).mount('#app')
+void followMemory()

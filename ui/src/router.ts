@@ -1,0 +1,16 @@
+//! The rooms of the window.
+
+import { createRouter, createWebHashHistory } from 'vue-router'
+import BrowserView from './views/BrowserView.vue'
+
+export const router = createRouter({
+  history: createWebHashHistory(),
+  routes: [
+    { path: '/', name: 'browser', component: BrowserView },
+    { path: '/project/:projectId/session/:sessionId?', name: 'project-session', component: BrowserView },
+    { path: '/project/:projectId', name: 'project', component: BrowserView },
+    { path: '/session/:sessionId', name: 'session', component: BrowserView },
+    { path: '/compositions/:name?', name: 'compositions', component: () => import('./views/CompositionsView.vue') },
+    { path: '/:rest(.*)*', redirect: '/' },
+  ],
+})

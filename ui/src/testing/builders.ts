@@ -1,0 +1,45 @@
+//! Objects of the wire for tests, complete but for what the test says.
+
+import type { MessageView } from '../api/generated/MessageView'
+import type { SessionSummary } from '../api/generated/SessionSummary'
+
+export function aSession(given: Partial<SessionSummary> = {}): SessionSummary {
+  return {
+    session_id: '7c41e0b2-0000-4000-8000-000000000001',
+    project_id: '-home-ada-my-app',
+    title: 'Fix token refresh race',
+    messages: 10,
+    tokens: 1000,
+    first_timestamp: '2026-01-20T09:00:00.000Z',
+    last_timestamp: '2026-01-20T10:00:00.000Z',
+    git_branch: 'main',
+    keepits: 0,
+    versions: 0,
+    agents: 0,
+    original_present: true,
+    live: false,
+    distance: 1,
+    issues: 0,
+    ...given,
+  }
+}
+
+export function aMessage(given: Partial<MessageView> = {}): MessageView {
+  const blocks = given.blocks ?? [{ type: 'text', text: given.text ?? 'Hello.' }]
+  return {
+    index: 0,
+    uuid: `u${String(given.index ?? 0)}`,
+    role: 'user',
+    kind: 'turn',
+    timestamp: '2026-01-20T10:00:00.000Z',
+    reply_id: null,
+    model: null,
+    agent_id: null,
+    text: blocks.map((block) => ('text' in block ? block.text : '')).join('\n\n'),
+    hash: '',
+    tokens: 3,
+    keepits: [],
+    ...given,
+    blocks,
+  }
+}
