@@ -15,6 +15,8 @@ pub mod home;
 pub mod ids;
 pub mod session;
 pub mod sources;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 pub mod time;
 pub mod tokens;
 
