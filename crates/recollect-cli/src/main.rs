@@ -1,1 +1,86 @@
-fn main(){}
+//! The command line of Recollect: reads the environment, the clock and the homes, then runs one command.
+//!
+//! Nothing below this file reads any of them; the engine and the commands are given what they need.
+
+mod arguments;
+mod commands;
+mod face;
+mod output;
+mod progress;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::Parser;
+use recollect_engine::engine::Cancel;
+use recollect_engine::time::Time;
+use recollect_engine::{EngineOptions, Error, Result};
+
+use crate::arguments::{Arguments, Global};
+use crate::commands::Outcome;
+use crate::face::Face;
+use crate::output::Terminal;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let terminal = Terminal::new(arguments.global.json, arguments.global.quiet, arguments.global.verbose);
+    let result = run(arguments, terminal.clone());
+    match result {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::Failed) => ExitCode::FAILURE,
+        Err(error) => terminal.fail(&error),
+    }
+}
+
+fn run(arguments: Arguments, terminal: Terminal) -> Result<Outcome> {
+    let Arguments { global, command } = arguments;
+    let cancel = stop_on_signals()?;
+    let face = Face::new(engine_options(global)?, terminal, cancel);
+    command.run(&face)
+}
+
+/// The places and the clock.
+fn engine_options(global: Global) -> Result<EngineOptions> {
+    let user = dirs::home_dir();
+    Ok(EngineOptions {
+        home: place(global.home, user.as_deref(), ".claude-memory", "--home")?,
+        claude_home: place(global.claude_home, user.as_deref(), ".claude", "--claude-home")?,
+        clock: Arc::new(now),
+        sink: Arc::new(|_| {}),
+    })
+}
+
+/// A folder as an absolute path: the one given, else the one of that name in the user's home. An empty one is not given.
+fn place(given: Option<OsString>, user: Option<&Path>, name: &str, flag: &str) -> Result<PathBuf> {
+    let folder = match (given.filter(|given| !given.is_empty()), user) {
+        (Some(given), _) => PathBuf::from(given),
+        (None, Some(user)) => user.join(name),
+        (None, None) => {
+            return Err(Error::usage(format!("there is no home folder in which `{name}` could be"))
+                .hint(format!("set HOME, or name the folder with {flag}")));
+        }
+    };
+    Ok(std::path::absolute(folder)?)
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is where the clock comes from")]
+fn now() -> Time {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    Time::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// The first Ctrl-C (or termination) asks the work to stop where nothing is half-written; the second stops at once.
+fn stop_on_signals() -> Result<Cancel> {
+    let cancel = Cancel::default();
+    let asked = cancel.clone();
+    ctrlc::set_handler(move || {
+        if asked.check().is_err() {
+            std::process::exit(130);
+        }
+        asked.cancel();
+    })
+    .map_err(|error| Error::internal("failed to listen for Ctrl-C").because(error))?;
+    Ok(cancel)
+}

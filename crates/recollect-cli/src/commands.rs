@@ -1,0 +1,93 @@
+//! The commands, one file each: its doc comment is its help text.
+
+mod completions;
+mod compose;
+mod compositions;
+mod compress;
+mod config;
+mod decay;
+mod diff;
+mod ingest;
+mod keepit;
+mod man;
+mod project;
+mod projects;
+mod remove;
+mod restore;
+mod resume;
+mod sessions;
+mod show;
+mod stats;
+mod versions;
+
+use clap::Subcommand;
+use recollect_engine::Result;
+
+use crate::face::Face;
+
+/// How a command that could be run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// All was done.
+    Done,
+    /// What could be done was done; the rest was named.
+    Failed,
+}
+
+/// All commands, in the order of the help.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Ingest(ingest::Ingest),
+    Projects(projects::Projects),
+    Sessions(sessions::Sessions),
+    Show(show::Show),
+    Restore(restore::Restore),
+    Remove(remove::Remove),
+    Keepit(keepit::Keepit),
+    Decay(decay::Decay),
+    Compress(compress::Compress),
+    Versions(versions::Versions),
+    Diff(diff::Diff),
+    Compose(compose::Compose),
+    Compositions(compositions::Compositions),
+    Resume(resume::Resume),
+    Stats(stats::Stats),
+    Config(config::Config),
+    Completions(completions::Completions),
+    Man(man::Man),
+}
+
+impl Command {
+    pub(crate) fn run(self, face: &Face) -> Result<Outcome> {
+        match self {
+            Self::Ingest(command) => return command.run(face),
+            Self::Resume(command) => return command.run(face),
+            Self::Projects(command) => command.run(face),
+            Self::Sessions(command) => command.run(face),
+            Self::Show(command) => command.run(face),
+            Self::Restore(command) => command.run(face),
+            Self::Remove(command) => command.run(face),
+            Self::Keepit(command) => command.run(face),
+            Self::Decay(command) => command.run(face),
+            Self::Compress(command) => command.run(face),
+            Self::Versions(command) => command.run(face),
+            Self::Diff(command) => command.run(face),
+            Self::Compose(command) => command.run(face),
+            Self::Compositions(command) => command.run(face),
+            Self::Stats(command) => command.run(face),
+            Self::Config(command) => command.run(face),
+            Self::Completions(command) => command.run(face),
+            Self::Man(command) => command.run(face),
+        }?;
+        Ok(Outcome::Done)
+    }
+}
+
+/// A path as text for the engine, made absolute.
+fn absolute(path: &std::path::Path) -> Result<String> {
+    let absolute = std::path::absolute(path)?;
+    absolute.into_os_string().into_string().map_err(|path| {
+        recollect_engine::Error::usage(format!("the path `{}` is not valid Unicode", path.display()))
+            .hint("name its folder instead, or rename it")
+    })
+}

@@ -1,0 +1,253 @@
+//! `recollect compress`.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use recollect_engine::api::compression::{
+    self, CompressionCreated, CompressionMode, CompressionPreview, CompressionRequest, CompressionSettings, KeepitMode,
+    KeepitStats, TierConfig, TierPreset, TierResult,
+};
+use recollect_engine::api::config::{ConfigGetRequest, read};
+use recollect_engine::api::keepit::Aggressiveness;
+use recollect_engine::ids::VersionId;
+use recollect_engine::{Error, Result};
+use serde::Serialize;
+
+use super::decay::{level, verdicts};
+use crate::arguments::{LEVELS, choice, distance, ratio};
+use crate::face::Face;
+use crate::output::table::{Align, cell, table};
+use crate::output::units::{count, counted, ratio as to_one};
+use crate::output::{NAME, paint, text};
+
+/// Compress a session into a new version
+///
+/// With one ratio for all (uniform), or less and less towards its end (tiered). Without --ratio, --preset and --tiers
+/// it is tiered by the preset of the configuration. The session itself stays as it is; --dry-run shows what would come out.
+#[derive(Debug, Args)]
+pub(crate) struct Compress {
+    /// The session: its id, a unique prefix of it, or `latest`
+    session: String,
+    /// One ratio, or one for each stretch of the session; by the other flags if not given
+    #[arg(long, value_name = "MODE", value_parser = choice::<CompressionMode>(&["uniform", "tiered"]))]
+    mode: Option<CompressionMode>,
+    /// Ratio of the uniform mode: `10` or `10:1`
+    #[arg(long, value_name = "N", value_parser = ratio, allow_negative_numbers = true)]
+    ratio: Option<f64>,
+    /// How strongly the uniform mode presses; by the ratio if not given
+    #[arg(long, value_name = "LEVEL", value_parser = choice::<Aggressiveness>(LEVELS))]
+    aggressiveness: Option<Aggressiveness>,
+    /// Ready tiers
+    #[arg(long, value_name = "NAME", conflicts_with = "tiers",
+          value_parser = choice::<TierPreset>(&["gentle", "standard", "aggressive"]))]
+    preset: Option<TierPreset>,
+    /// Tiers of your own: a JSON list of {"endPercent", "compactionRatio", "aggressiveness"}; `-` reads standard input
+    #[arg(long, value_name = "FILE")]
+    tiers: Option<PathBuf>,
+    /// How many sessions ago, for the marks; the session's own if not given
+    #[arg(long, value_name = "D", value_parser = distance, allow_negative_numbers = true)]
+    distance: Option<u32>,
+    /// What becomes of marked passages
+    #[arg(long, value_name = "MODE", value_parser = choice::<KeepitMode>(&["decay", "preserve-all", "ignore"]))]
+    keepit: Option<KeepitMode>,
+    /// Leave out this many messages at the start
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    skip_first: u32,
+    /// Compress this version instead of the original
+    #[arg(long, value_name = "V")]
+    from: Option<String>,
+    /// What does the compressing; `extractive` is built in
+    #[arg(long, value_name = "E")]
+    engine: Option<String>,
+    /// Model of an engine that uses one
+    #[arg(long, value_name = "M")]
+    model: Option<String>,
+    /// Only show what would come out
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// A preview with the fields of a version.
+#[derive(Serialize)]
+struct DryRun<'a> {
+    dry_run: bool,
+    version_id: Option<VersionId>,
+    file: Option<String>,
+    original_tokens: u64,
+    output_tokens: u64,
+    output_messages: u64,
+    compression_ratio: f64,
+    keepit_stats: KeepitStats,
+    source_version: Option<VersionId>,
+    preview: &'a CompressionPreview,
+}
+
+impl Compress {
+    pub(crate) fn run(self, face: &Face) -> Result<()> {
+        let is_dry = self.dry_run;
+        let request = self.request(face)?;
+        if !is_dry {
+            let created = face.call(compression::create, request)?;
+            return face.terminal.answer(&created, |out| describe_created(&created, out));
+        }
+        let source_version = request.from.clone();
+        let preview = face.call(compression::preview, request)?;
+        let document = DryRun {
+            dry_run: true,
+            version_id: None,
+            file: None,
+            original_tokens: preview.original_tokens,
+            output_tokens: preview.output_tokens,
+            output_messages: preview.output_messages,
+            compression_ratio: preview.compression_ratio,
+            keepit_stats: keepit_stats(&preview),
+            source_version,
+            preview: &preview,
+        };
+        face.terminal.answer(&document, |out| {
+            out.push_str("Would make a version (nothing is written):\n");
+            describe(&preview, out);
+        })
+    }
+
+    fn request(self, face: &Face) -> Result<CompressionRequest> {
+        let has_tiers = self.preset.is_some() || self.tiers.is_some();
+        let is_uniform = self.ratio.is_some() || self.aggressiveness.is_some();
+        let mode = match (self.mode, has_tiers, is_uniform) {
+            (Some(CompressionMode::Uniform), true, _) => {
+                return Err(Error::usage("--preset and --tiers belong to --mode tiered"));
+            }
+            (Some(CompressionMode::Tiered), _, true) | (None, true, true) => {
+                return Err(Error::usage("--ratio and --aggressiveness belong to --mode uniform")
+                    .hint("a tier's ratio and level stand in the file that --tiers names"));
+            }
+            (Some(mode), _, _) => mode,
+            (None, _, true) => CompressionMode::Uniform,
+            (None, _, false) => CompressionMode::Tiered,
+        };
+        if mode == CompressionMode::Uniform && self.ratio.is_none() {
+            return Err(Error::usage("a uniform compression needs --ratio").hint("for example --ratio 10"));
+        }
+        let custom_tiers = self.tiers.as_deref().map(read_tiers).transpose()?;
+        let tier_preset = match (mode, self.preset, &custom_tiers) {
+            (CompressionMode::Uniform, ..) => None,
+            (_, _, Some(_)) => Some(TierPreset::Custom),
+            (_, Some(preset), None) => Some(preset),
+            (_, None, None) => Some(configured_preset(face)?),
+        };
+        Ok(CompressionRequest {
+            session: self.session,
+            from: self.from.map(VersionId::from),
+            settings: CompressionSettings {
+                mode,
+                compaction_ratio: self.ratio,
+                aggressiveness: self.aggressiveness,
+                tier_preset,
+                custom_tiers,
+                skip_first_messages: self.skip_first,
+                keepit_mode: self.keepit.unwrap_or_default(),
+                session_distance: self.distance,
+                engine: self.engine,
+                model: self.model,
+            },
+        })
+    }
+}
+
+fn configured_preset(face: &Face) -> Result<TierPreset> {
+    let config = face.call(read, ConfigGetRequest::default())?.config;
+    let preset = config.pointer("/defaults/compressionPreset").cloned().unwrap_or_else(|| "standard".into());
+    serde_json::from_value(preset.clone()).map_err(|error| {
+        Error::usage(format!("the configuration's defaults.compressionPreset is {preset}, which is no preset"))
+            .hint("name one with --preset: gentle, standard, aggressive")
+            .because(error)
+    })
+}
+
+fn read_tiers(file: &Path) -> Result<Vec<TierConfig>> {
+    let content = if file.as_os_str() == "-" {
+        let mut content = String::new();
+        std::io::stdin().read_to_string(&mut content)?;
+        content
+    } else {
+        fs_err::read_to_string(file)?
+    };
+    serde_json::from_str(&content).map_err(|error| {
+        Error::usage(format!("`{}` is no list of tiers: {error}", file.display())).hint(
+            r#"write it so: [{"endPercent": 50, "compactionRatio": 20}, {"endPercent": 100, "compactionRatio": 5}]"#,
+        )
+    })
+}
+
+fn keepit_stats(preview: &CompressionPreview) -> KeepitStats {
+    let mut stats = KeepitStats::default();
+    for keepit in &preview.keepits {
+        if keepit.survives {
+            stats.preserved += 1;
+            *stats.weights.entry(format!("{:.2}", keepit.weight)).or_default() += 1;
+        } else {
+            stats.summarized += 1;
+        }
+    }
+    stats
+}
+
+fn describe_created(created: &CompressionCreated, out: &mut String) {
+    let version = &created.version;
+    out.push_str(&format!("Made {} of {}\n", paint(NAME, &version.version_id), paint(NAME, &version.session_id)));
+    describe(&created.preview, out);
+    for path in &version.paths {
+        out.push_str(&format!("{}\n", text::line(path)));
+    }
+}
+
+fn describe(preview: &CompressionPreview, out: &mut String) {
+    out.push_str(&format!(
+        "{} tokens in {} → {} tokens in {} ({}); budget {} tokens; distance {}\n",
+        count(preview.original_tokens),
+        counted(preview.original_messages, "message"),
+        count(preview.output_tokens),
+        counted(preview.output_messages, "message"),
+        to_one(preview.compression_ratio),
+        count(preview.budget),
+        preview.distance,
+    ));
+    if preview.tiers.len() > 1 {
+        out.push('\n');
+        out.push_str(&tiers(&preview.tiers));
+    }
+    if !preview.keepits.is_empty() {
+        out.push('\n');
+        out.push_str(&verdicts(&preview.keepits));
+    }
+    if !preview.left_out.is_empty() {
+        out.push('\n');
+        let columns = [("LEFT OUT", Align::Left), ("MESSAGES", Align::Right), ("TOKENS", Align::Right)];
+        let row = |left: &compression::LeftOut| vec![cell(&left.reason), count(left.messages), count(left.tokens)];
+        out.push_str(&table(&columns, preview.left_out.iter().map(row).collect()));
+        out.push('\n');
+    }
+}
+
+fn tiers(tiers: &[TierResult]) -> String {
+    let columns = [
+        ("STRETCH", Align::Left),
+        ("RATIO", Align::Right),
+        ("LEVEL", Align::Left),
+        ("MARKS FROM", Align::Right),
+        ("TOKENS", Align::Right),
+        ("BECOME", Align::Right),
+    ];
+    let row = |tier: &TierResult| {
+        vec![
+            format!("#{} to #{}", tier.first, tier.last),
+            to_one(tier.ratio),
+            level(tier.aggressiveness).to_owned(),
+            format!("{:.3}", tier.threshold),
+            count(tier.original_tokens),
+            count(tier.output_tokens),
+        ]
+    };
+    table(&columns, tiers.iter().map(row).collect())
+}

@@ -1,0 +1,141 @@
+//! A composition resumed by the real Claude Code, which speaks to a stub of the Messages API on this machine.
+//!
+//! Installs the client from npm below the target folder, so these tests need npm, node and a registry.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use recollect_engine::testing::Transcript;
+use serde_json::Value;
+
+use crate::environment::TestEnvironment;
+use crate::messages_api::MessagesApi;
+
+const PROBE: &str = "PROBE what do you know?";
+
+#[test]
+#[cfg_attr(not(feature = "real-client"), ignore = "installs Claude Code from npm: --features real-client")]
+fn the_newest_client_resumes_a_composition_with_its_messages() {
+    resumes("2.1");
+}
+
+#[test]
+#[cfg_attr(not(feature = "real-client"), ignore = "installs Claude Code from npm: --features real-client")]
+fn an_older_client_resumes_a_composition_with_its_messages() {
+    resumes("2.0.76");
+}
+
+/// Composes three sessions, resumes the composition, and looks at what the client sends.
+fn resumes(version: &str) {
+    let client = install(version);
+    let environment = TestEnvironment::with(&[
+        Transcript::new("first").work("login", 12).assistant("##keepit1.00## Never store passwords in plain text."),
+        Transcript::new("second").days_later(1).work("billing", 12).compaction("Billing is half done."),
+        Transcript::new("third").days_later(2).work("search", 6).title("Search ranking"),
+    ]);
+    let ids = ["first", "second", "third"].map(|name| Transcript::new(name).session_id().to_owned());
+    let composed = environment.json([
+        "compose",
+        "carry on",
+        "--budget",
+        "6000",
+        "--session",
+        &ids[0],
+        "--session",
+        &ids[1],
+        "--session",
+        &ids[2],
+    ]);
+    assert!(composed["total_tokens"].as_u64().is_some_and(|tokens| tokens <= 6000), "the budget is hard");
+
+    let cwd = environment.work().join("project");
+    fs_err::create_dir(&cwd).expect("a folder to work in");
+    let cwd = cwd.to_str().expect("a path in Unicode");
+    let resumed = environment.json(["resume", "carry on", "--cwd", cwd]);
+    let session_id = resumed["session_id"].as_str().expect("an id");
+    let file = PathBuf::from(resumed["file"].as_str().expect("a file"));
+    let before = fs_err::read(&file).expect("the session file");
+
+    let api = MessagesApi::start();
+    let mut command = environment.command(&client);
+    command
+        .args(["--resume", session_id, "-p", PROBE, "--output-format", "json", "--model", "claude-sonnet-4-5-20250929"])
+        .current_dir(cwd)
+        .env("PATH", path_with(&client))
+        .env("TERM", "xterm-256color")
+        .env("SHELL", "/bin/bash")
+        .env("ANTHROPIC_BASE_URL", api.address())
+        .env("ANTHROPIC_API_KEY", "stub")
+        .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
+        .env("DISABLE_AUTOUPDATER", "1")
+        .env("DISABLE_TELEMETRY", "1")
+        .env("DISABLE_ERROR_REPORTING", "1");
+    let run = environment.run(&mut command).done();
+    let answer = run.json();
+    assert_eq!(answer["session_id"], session_id, "the client goes on in the same session: {answer}");
+    assert_eq!(answer["is_error"], false, "the client is content: {answer}");
+
+    let requests = api.requests();
+    let request = requests
+        .iter()
+        .find(|request| request["messages"].to_string().contains(PROBE))
+        .expect("the client asks the model the probe");
+    let mut sent: VecDeque<String> = request["messages"].as_array().expect("messages").iter().map(words).collect();
+    let after = fs_err::read(&file).expect("the session file");
+    assert!(after.starts_with(&before), "the client appends to the session that was written");
+    let written: Vec<Value> = before
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty())
+        .map(|line| serde_json::from_slice(line).expect("a record"))
+        .collect();
+    let conversation: Vec<&Value> =
+        written.iter().filter(|record| matches!(record["type"].as_str(), Some("user" | "assistant"))).collect();
+    assert!(conversation.len() >= 6, "three sessions give more than {} messages", conversation.len());
+    for record in conversation {
+        let text = words(&record["message"]);
+        // Messages of one role in a row are sent as one.
+        while !sent.front().expect("every message of the composition is sent, in its order").contains(text.trim()) {
+            sent.pop_front();
+            assert!(!sent.is_empty(), "not in what {version} sent:\n{text}");
+        }
+    }
+    assert!(request["messages"].to_string().contains("Never store passwords"), "the pinned passage reaches the model");
+}
+
+/// The text of a message.
+fn words(message: &Value) -> String {
+    match &message["content"] {
+        Value::String(text) => text.clone(),
+        Value::Array(blocks) => {
+            let texts: Vec<_> = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
+            texts.join("\n")
+        }
+        _ => String::new(),
+    }
+}
+
+/// Installs a version (or the newest of a range) and gives its program.
+fn install(version: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("claude-code-{version}"));
+    fs_err::create_dir_all(&folder).expect("a folder for the client");
+    fs_err::write(folder.join("package.json"), r#"{"name": "client", "private": true}"#).expect("a package file");
+    let package = format!("@anthropic-ai/claude-code@{version}");
+    // With the environment as it is: where npm finds its registry is the machine's own affair.
+    let npm = Command::new("npm")
+        .args(["install", "--no-audit", "--no-fund", "--loglevel", "error", "--no-save", &package])
+        .current_dir(&folder)
+        .output()
+        .expect("npm, which this test needs");
+    assert!(npm.status.success(), "npm install {package}: {}", String::from_utf8_lossy(&npm.stderr));
+    let program = folder.join("node_modules/.bin/claude");
+    assert!(program.exists(), "{package} has no program `claude`");
+    program
+}
+
+/// The folders of the client, of node and of the system's programs.
+#[expect(clippy::disallowed_methods, reason = "node may lie anywhere on the PATH of who runs the tests")]
+fn path_with(client: &Path) -> String {
+    let folder = client.parent().expect("a folder").display();
+    format!("{folder}:{}", std::env::var("PATH").unwrap_or_default())
+}
