@@ -42,8 +42,10 @@ CREATE TABLE file (
     -- Archived so far, and up to where whole lines were read.
     bytes           INTEGER NOT NULL,
     parsed_bytes    INTEGER NOT NULL,
-    -- What reading knows at `parsed_bytes`, as JSON: reading goes on from it.
+    -- What its lines made known, as JSON.
     fold            TEXT NOT NULL,
+    -- The same at `parsed_bytes`, from where reading goes on; absent when it is the same.
+    parsed_fold     TEXT,
     -- Of agents: who they are.
     agent_id        TEXT,
     tool_use_id     TEXT,

@@ -25,7 +25,7 @@ pub use file::{FileRow, Part, PlaceRow};
 pub use keepit::KeepitRow;
 pub use message::MessageRow;
 pub use project::ProjectRow;
-pub use session::{SessionOrder, SessionRow};
+pub use session::{SessionOrder, SessionRow, SessionSums};
 pub use version::VersionRow;
 
 /// An open database: one connection to write, one to read, so that lists show while something is registered.

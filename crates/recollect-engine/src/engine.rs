@@ -4,11 +4,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::archive::Archive;
 use crate::db::Db;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, EventSink, Progress};
 use crate::home::Home;
+use crate::ids::ProjectId;
+use crate::jobs::Jobs;
+use crate::manifest;
 use crate::time::{Clock, Time};
+use crate::tokens::Counter;
 
 /// What a face gives the engine: places, the clock, and where events go.
 #[derive(Clone)]
@@ -33,6 +38,9 @@ struct Inner {
     options: EngineOptions,
     home: Home,
     db: Db,
+    archive: Archive,
+    counter: Counter,
+    jobs: Jobs,
 }
 
 impl Engine {
@@ -43,7 +51,38 @@ impl Engine {
     pub fn open(options: EngineOptions) -> Result<Self> {
         let home = Home::open(&options.home)?;
         let db = Db::open(&home.database())?;
-        Ok(Self { inner: Arc::new(Inner { options, home, db }) })
+        let archive = Archive::new(home.archive());
+        let counter = Counter::for_model("opus");
+        let engine = Self { inner: Arc::new(Inner { options, home, db, archive, counter, jobs: Jobs::default() }) };
+        engine.repair()?;
+        Ok(engine)
+    }
+
+    /// Archived bytes.
+    pub fn archive(&self) -> &Archive {
+        &self.inner.archive
+    }
+
+    /// Counts tokens, the same way everywhere.
+    pub fn counter(&self) -> &Counter {
+        &self.inner.counter
+    }
+
+    /// Work that goes on beside calls.
+    pub(crate) fn jobs(&self) -> &Jobs {
+        &self.inner.jobs
+    }
+
+    /// Writes the files that mirror the database for projects that changed.
+    pub fn mirror(&self, projects: &[ProjectId]) -> Result<()> {
+        manifest::write(self, projects)
+    }
+
+    /// Finishes what an interruption left between the database and the files that mirror it.
+    fn repair(&self) -> Result<()> {
+        let behind: Vec<ProjectId> =
+            self.db().read(|rows| rows.dirty_projects())?.into_iter().map(|(project, _)| project).collect();
+        self.mirror(&behind)
     }
 
     /// The memory's folder.
@@ -87,6 +126,11 @@ pub struct Call<'a> {
 pub struct Cancel(Arc<AtomicBool>);
 
 impl Cancel {
+    /// Whether the work was asked to stop.
+    pub fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
     /// Asks the work to stop.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);

@@ -13,6 +13,9 @@ pub mod error;
 pub mod event;
 pub mod home;
 pub mod ids;
+mod jobs;
+mod manifest;
+pub mod registry;
 pub mod session;
 pub mod sources;
 #[cfg(any(test, feature = "testing"))]

@@ -6,6 +6,7 @@ use ts_rs::TS;
 use crate::engine::Call;
 use crate::error::Result;
 use crate::ids::{ProjectId, SessionId};
+use crate::registry;
 use crate::session::Issue;
 
 /// Which transcripts to register.
@@ -142,7 +143,7 @@ pub struct IngestTotals {
     pub skipped: u64,
 }
 
-/// Bound by the next step.
-pub fn ingest(_call: &Call<'_>, _request: IngestRequest) -> Result<IngestReport> {
-    Err(crate::error::Error::internal("not built yet"))
+/// Registers transcripts; what fails is reported for itself and all else goes on.
+pub fn ingest(call: &Call<'_>, request: IngestRequest) -> Result<IngestReport> {
+    registry::ingest(call, &request)
 }

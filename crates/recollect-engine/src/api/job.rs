@@ -7,6 +7,7 @@ use ts_rs::TS;
 use crate::engine::Call;
 use crate::error::Result;
 use crate::ids::JobId;
+use crate::jobs;
 
 /// Starts a command as a job.
 #[derive(Debug, Clone, Serialize, Deserialize, TS)]
@@ -45,12 +46,12 @@ pub struct JobCancelled {
     pub was_running: bool,
 }
 
-/// Bound by the next step.
-pub fn start(_call: &Call<'_>, _request: JobStartRequest) -> Result<JobStarted> {
-    Err(crate::error::Error::internal("not built yet"))
+/// Starts a command as a job.
+pub fn start(call: &Call<'_>, request: JobStartRequest) -> Result<JobStarted> {
+    Ok(JobStarted { job_id: jobs::start(call.engine, &request.command, request.request)? })
 }
 
-/// Bound by the next step.
-pub fn cancel(_call: &Call<'_>, _request: JobCancelRequest) -> Result<JobCancelled> {
-    Err(crate::error::Error::internal("not built yet"))
+/// Asks a job to stop.
+pub fn cancel(call: &Call<'_>, request: JobCancelRequest) -> Result<JobCancelled> {
+    Ok(JobCancelled { was_running: jobs::cancel(call.engine, &request.job_id) })
 }

@@ -6,6 +6,7 @@ use ts_rs::TS;
 use crate::engine::Call;
 use crate::error::Result;
 use crate::ids::ProjectId;
+use crate::registry;
 use crate::time::Time;
 
 /// Asks for the overview.
@@ -110,17 +111,20 @@ pub struct Project {
     pub last_timestamp: Option<Time>,
 }
 
-/// Bound by the next step.
-pub fn overview(_call: &Call<'_>, _request: OverviewRequest) -> Result<Overview> {
-    Err(crate::error::Error::internal("not built yet"))
+/// Shows what the frame of the window needs.
+pub fn overview(call: &Call<'_>, request: OverviewRequest) -> Result<Overview> {
+    let OverviewRequest {} = request;
+    registry::overview(call.engine)
 }
 
-/// Bound by the next step.
-pub fn stats(_call: &Call<'_>, _request: StatsRequest) -> Result<Stats> {
-    Err(crate::error::Error::internal("not built yet"))
+/// Gives the figures of storage and dedup.
+pub fn stats(call: &Call<'_>, request: StatsRequest) -> Result<Stats> {
+    let StatsRequest {} = request;
+    registry::stats(call.engine)
 }
 
-/// Bound by the next step.
-pub fn projects(_call: &Call<'_>, _request: ProjectListRequest) -> Result<Vec<Project>> {
-    Err(crate::error::Error::internal("not built yet"))
+/// Lists the projects, most recent first.
+pub fn projects(call: &Call<'_>, request: ProjectListRequest) -> Result<Vec<Project>> {
+    let ProjectListRequest {} = request;
+    registry::projects(call.engine)
 }

@@ -7,6 +7,7 @@ use crate::api::keepit::KeepitMarker;
 use crate::engine::Call;
 use crate::error::Result;
 use crate::ids::{MarkerId, ProjectId, SessionId};
+use crate::registry;
 use crate::session::{Issue, Message};
 use crate::time::Time;
 
@@ -333,37 +334,37 @@ pub struct RestoredFile {
     pub sha256: String,
 }
 
-/// Bound by the next step.
-pub fn list(_call: &Call<'_>, _request: SessionListRequest) -> Result<SessionPage> {
-    Err(crate::error::Error::internal("not built yet"))
+/// Lists sessions.
+pub fn list(call: &Call<'_>, request: SessionListRequest) -> Result<SessionPage> {
+    registry::page(call.engine, &request)
 }
 
-/// Bound by the next step.
-pub fn detail(_call: &Call<'_>, _request: SessionRequest) -> Result<SessionDetail> {
-    Err(crate::error::Error::internal("not built yet"))
+/// Shows everything about a session but its messages.
+pub fn detail(call: &Call<'_>, request: SessionRequest) -> Result<SessionDetail> {
+    registry::detail(call.engine, &registry::resolve(call.engine, &request.session)?)
 }
 
-/// Bound by the next step.
-pub fn map(_call: &Call<'_>, _request: SessionMapRequest) -> Result<SessionMap> {
-    Err(crate::error::Error::internal("not built yet"))
+/// Shows a session's shape along its length.
+pub fn map(call: &Call<'_>, request: SessionMapRequest) -> Result<SessionMap> {
+    registry::map(call.engine, &request)
 }
 
-/// Bound by the next step.
-pub fn update(_call: &Call<'_>, _request: SessionUpdateRequest) -> Result<SessionSummary> {
-    Err(crate::error::Error::internal("not built yet"))
+/// Changes what the user may set on a session.
+pub fn update(call: &Call<'_>, request: SessionUpdateRequest) -> Result<SessionSummary> {
+    registry::update(call.engine, &request)
 }
 
-/// Bound by the next step.
-pub fn remove(_call: &Call<'_>, _request: SessionRemoveRequest) -> Result<SessionRemoved> {
-    Err(crate::error::Error::internal("not built yet"))
+/// Unregisters a session; the client's own file is never touched.
+pub fn remove(call: &Call<'_>, request: SessionRemoveRequest) -> Result<SessionRemoved> {
+    registry::remove(call.engine, &request)
 }
 
-/// Bound by the next step.
-pub fn restore(_call: &Call<'_>, _request: SessionRestoreRequest) -> Result<RestoreReport> {
-    Err(crate::error::Error::internal("not built yet"))
+/// Gives original bytes back.
+pub fn restore(call: &Call<'_>, request: SessionRestoreRequest) -> Result<RestoreReport> {
+    registry::restore(call, &request)
 }
 
-/// Bound by the next step.
-pub fn messages(_call: &Call<'_>, _request: MessageListRequest) -> Result<MessagePage> {
-    Err(crate::error::Error::internal("not built yet"))
+/// Reads a window of messages.
+pub fn messages(call: &Call<'_>, request: MessageListRequest) -> Result<MessagePage> {
+    registry::messages(call.engine, &request)
 }

@@ -53,8 +53,10 @@ pub struct FileRow {
     pub bytes: u64,
     /// Up to where whole lines were read.
     pub parsed_bytes: u64,
-    /// What reading knows there, as JSON.
+    /// What its lines made known, as JSON.
     pub fold: String,
+    /// The same at `parsed_bytes`, from where reading goes on; `None` when it is the same.
+    pub parsed_fold: Option<String>,
     /// Of an agent: its id.
     pub agent_id: Option<String>,
     /// Of an agent: the call that started it.
@@ -90,7 +92,7 @@ pub struct PlaceRow {
 
 const COLUMNS: &str =
     "file_id, session_id, part, name, bytes, parsed_bytes, fold, agent_id, tool_use_id, title, messages, tokens,
-    first_timestamp, last_timestamp";
+    first_timestamp, last_timestamp, parsed_fold";
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<FileRow> {
     Ok(FileRow {
@@ -108,6 +110,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<FileRow> {
         tokens: row.get(11)?,
         first_timestamp: row.get::<_, Option<i64>>(12)?.map(Time::from_millis),
         last_timestamp: row.get::<_, Option<i64>>(13)?.map(Time::from_millis),
+        parsed_fold: row.get(14)?,
     })
 }
 
@@ -166,15 +169,16 @@ impl Rows<'_> {
             file.first_timestamp.map(Time::millis),
             file.last_timestamp.map(Time::millis),
             (file.file_id != 0).then_some(file.file_id),
+            file.parsed_fold,
         ];
         self.connection
             .prepare_cached(
                 "INSERT INTO file (session_id, part, name, bytes, parsed_bytes, fold, agent_id, tool_use_id, title, messages, tokens,
-                    first_timestamp, last_timestamp, file_id)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+                    first_timestamp, last_timestamp, file_id, parsed_fold)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
                  ON CONFLICT (file_id) DO UPDATE SET
                     session_id = excluded.session_id, name = excluded.name, bytes = excluded.bytes, parsed_bytes = excluded.parsed_bytes,
-                    fold = excluded.fold, agent_id = excluded.agent_id, tool_use_id = excluded.tool_use_id, title = excluded.title,
+                    fold = excluded.fold, parsed_fold = excluded.parsed_fold, agent_id = excluded.agent_id, tool_use_id = excluded.tool_use_id, title = excluded.title,
                     messages = excluded.messages, tokens = excluded.tokens, first_timestamp = excluded.first_timestamp,
                     last_timestamp = excluded.last_timestamp
                  RETURNING file_id",

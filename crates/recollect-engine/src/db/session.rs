@@ -285,4 +285,12 @@ impl Rows<'_> {
         self.connection.execute("DELETE FROM session WHERE session_id = ?1", [session.as_str()]).map_err(failed)?;
         Ok(())
     }
+
+    /// When anything was last looked at and kept.
+    pub fn last_seen(&self) -> Result<Option<Time>> {
+        self.connection
+            .query_row("SELECT max(seen_at) FROM place", [], |row| row.get::<_, Option<i64>>(0))
+            .map(|seen| seen.map(Time::from_millis))
+            .map_err(failed)
+    }
 }

@@ -86,9 +86,16 @@ impl<R: Read> LineBatches<R> {
 impl Batch {
     /// Its lines, in order; empty ones too.
     pub fn lines(&self) -> Vec<Line<'_>> {
+        self.lines_from(self.start)
+    }
+
+    /// Its lines from the one that begins at `place` in the stream; none when that is beyond the batch.
+    pub fn lines_from(&self, place: u64) -> Vec<Line<'_>> {
         let mut lines = Vec::new();
-        let mut from = 0;
-        for end in memchr::memchr_iter(b'\n', &self.bytes) {
+        let mut from = usize::try_from(place.saturating_sub(self.start)).unwrap_or(usize::MAX).min(self.bytes.len());
+        let base = from;
+        for end in memchr::memchr_iter(b'\n', &self.bytes[base..]) {
+            let end = base + end;
             lines.push(Line { bytes: &self.bytes[from..end], start: self.start + from as u64, terminated: true });
             from = end + 1;
         }

@@ -1,0 +1,169 @@
+//! The JSON that mirrors the database, project by project (2.2), and the symlinks to originals (3.1).
+//!
+//! A change marks its project dirty in its own transaction; the file is written after, and the mark goes when the file says
+//! what the database says. Whoever opens the memory finishes what an interruption left. Everything that the database knows
+//! of a session stands in its manifest, the places of its bytes in the archive included.
+
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use crate::archive::hex;
+use crate::db::{FileRow, KeepitRow, Rows, SessionOrder, SessionSums};
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::home::{create_private, write_atomically};
+use crate::ids::ProjectId;
+
+/// Version of the manifest's schema.
+const VERSION: &str = "1.0.0";
+
+/// Writes the manifests of projects that are dirty; one writer at a time, others wait for it.
+pub(crate) fn write(engine: &Engine, projects: &[ProjectId]) -> Result<()> {
+    if projects.is_empty() {
+        return Ok(());
+    }
+    let lock = fs_err::OpenOptions::new().create(true).truncate(false).write(true).open(engine.home().lock())?;
+    lock.file().lock()?;
+    let dirty = engine.db().read(|rows| rows.dirty_projects())?;
+    for (project, seen) in dirty.iter().filter(|(project, _)| projects.contains(project)) {
+        write_project(engine, project)?;
+        engine.db().write(|rows| rows.clear_dirty(project, *seen))?;
+    }
+    Ok(())
+}
+
+fn write_project(engine: &Engine, project: &ProjectId) -> Result<()> {
+    let path = engine.home().manifest(project);
+    let before: Map<String, Value> =
+        fs_err::read(&path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+    let (mut manifest, places) = engine.db().read(|rows| manifest_of(rows, project))?;
+    // What another program put there, or a later version of this one, stays.
+    for (key, value) in before {
+        manifest.entry(key).or_insert(value);
+    }
+    manifest.insert("lastModified".to_owned(), json!(engine.now()));
+    let mut bytes = serde_json::to_vec_pretty(&Value::Object(manifest))?;
+    bytes.push(b'\n');
+    write_atomically(&path, &bytes)?;
+    link_originals(&engine.home().originals(project), &places)
+}
+
+type Places = Vec<(String, Option<String>)>;
+
+fn manifest_of(rows: &Rows<'_>, project: &ProjectId) -> Result<(Map<String, Value>, Places)> {
+    let (sessions, _) = rows.sessions(Some(project), None, SessionOrder::Oldest, 0, None)?;
+    let mut entries = Map::new();
+    let mut places = Vec::new();
+    for sums in &sessions {
+        let name = format!("{}.jsonl", sums.session.session_id);
+        places.push((name, sums.places.iter().find(|place| Path::new(place).is_file()).cloned()));
+        entries.insert(sums.session.session_id.to_string(), entry_of(rows, sums)?);
+    }
+    let mut manifest = Map::new();
+    manifest.insert("version".to_owned(), json!(VERSION));
+    if let Some(row) = rows.project(project)? {
+        manifest.insert("projectId".to_owned(), json!(row.project_id));
+        manifest.insert("originalPath".to_owned(), json!(row.original_path));
+        manifest.insert("displayName".to_owned(), json!(row.display_name));
+        manifest.insert("createdAt".to_owned(), json!(row.created_at));
+    }
+    manifest.insert("sessions".to_owned(), Value::Object(entries));
+    manifest.insert("compositions".to_owned(), Value::Object(rows.composition_records(project)?));
+    Ok((manifest, places))
+}
+
+/// A session as 2.2 has it, with our own members after those of the document.
+fn entry_of(rows: &Rows<'_>, sums: &SessionSums) -> Result<Value> {
+    let session = &sums.session;
+    let keepits: Vec<Value> = rows.all_keepits(&session.session_id)?.iter().map(marker_of).collect();
+    let mut files = Vec::new();
+    for file in rows.files(&session.session_id)? {
+        files.push(file_of(rows, &file)?);
+    }
+    Ok(json!({
+        "sessionId": session.session_id,
+        "originalFile": sums.places.first(),
+        "originalTokens": session.tokens,
+        "originalMessages": session.messages,
+        "firstTimestamp": session.first_timestamp,
+        "lastTimestamp": session.last_timestamp,
+        "registeredAt": session.registered_at,
+        "lastAccessed": session.last_accessed,
+        "metadata": {
+            "gitBranch": session.git_branch,
+            "claudeVersion": session.client_versions.last(),
+            "models": session.models,
+        },
+        "keepitMarkers": keepits,
+        "compressions": rows.version_records(&session.session_id)?,
+        "format": session.format,
+        "title": session.title,
+        "userTitle": session.user_title,
+        "distanceByHand": session.distance_by_hand,
+        "files": files,
+    }))
+}
+
+fn marker_of(keepit: &KeepitRow) -> Value {
+    json!({
+        "markerId": keepit.marker_id,
+        "messageUuid": keepit.message_uuid,
+        "messageIndex": keepit.message_index,
+        "weight": f64::from(keepit.weight) / 100.0,
+        "textWeight": keepit.text_weight.map(|weight| f64::from(weight) / 100.0),
+        "content": keepit.content,
+        "position": { "start": keepit.start, "end": keepit.end },
+        "context": keepit.context,
+        "createdAt": keepit.created_at,
+        "source": keepit.source,
+        "removed": keepit.removed,
+        "survivedIn": keepit.survived_in,
+        "summarizedIn": keepit.summarized_in,
+    })
+}
+
+fn file_of(rows: &Rows<'_>, file: &FileRow) -> Result<Value> {
+    let chunks: Vec<Value> = rows
+        .file_chunks(file.file_id)?
+        .iter()
+        .map(|chunk| json!({ "start": chunk.start, "bytes": chunk.bytes, "sha256": hex(&chunk.hash) }))
+        .collect();
+    let places: Vec<String> = rows.places(file.file_id)?.into_iter().map(|place| place.path).collect();
+    Ok(
+        json!({ "name": file.name, "part": file.part.as_str(), "bytes": file.bytes, "places": places, "pieces": chunks }),
+    )
+}
+
+/// Makes `originals/` say where the originals are that still exist.
+#[cfg(unix)]
+fn link_originals(folder: &Path, places: &Places) -> Result<()> {
+    create_private(folder)?;
+    for (name, place) in places {
+        let link = folder.join(name);
+        let current = fs_err::read_link(&link).ok();
+        if current.as_deref() == place.as_deref().map(Path::new) {
+            continue;
+        }
+        if current.is_some() {
+            fs_err::remove_file(&link)?;
+        }
+        if let Some(place) = place {
+            fs_err::os::unix::fs::symlink(place, &link)?;
+        }
+    }
+    for entry in fs_err::read_dir(folder)? {
+        let entry = entry?;
+        let known = places.iter().any(|(name, place)| entry.file_name() == name.as_str() && place.is_some());
+        if !known && entry.file_type()?.is_symlink() {
+            fs_err::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// Systems on which links need a right that users do not have go without: the places stand in the manifest.
+#[cfg(not(unix))]
+fn link_originals(folder: &Path, _places: &Places) -> Result<()> {
+    create_private(folder)
+}

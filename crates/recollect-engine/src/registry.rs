@@ -1,0 +1,432 @@
+//! The registry: which sessions are in memory, and taking new ones in (5.1).
+//!
+//! Taking in goes group by group, a group being the files of one session id: its files are read and archived first, then one
+//! short transaction makes the whole session known. What `stat` shows unchanged is not opened.
+
+mod candidate;
+mod commit;
+mod list;
+mod read;
+mod remove;
+mod restore;
+mod scan;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rayon::prelude::*;
+
+use crate::api::ingest::{IngestReport, IngestRequest, IngestStatus, IngestTotals, IngestedFile, IngestedSession};
+use crate::archive::Chunk;
+use crate::db::{Part, PlaceRow};
+use crate::engine::{Call, Engine};
+use crate::error::{Error, Result};
+use crate::event::{Event, Progress};
+use crate::ids::{ProjectId, SessionId};
+use crate::sources::claude_code::Fold;
+use candidate::{Candidate, Rejected, is_uuid};
+use scan::{Scan, Start};
+
+pub use list::{detail, overview, page, projects, resolve, stats, summary, update};
+pub use read::{Loaded, load, map, message_of, messages};
+pub use remove::remove;
+pub use restore::{restore, restore_to};
+
+/// What one file gave, before its session is decided.
+struct Taken {
+    candidate: Candidate,
+    /// What `stat` said before reading.
+    stat: Stat,
+    work: Work,
+}
+
+enum Work {
+    /// As it was.
+    Unchanged { file_id: i64 },
+    /// It had grown, or changed, since it was read at this very place.
+    Known { file_id: i64, scan: Box<Scan>, grown: bool },
+    /// Never seen at this place.
+    Unknown { scan: Box<Scan> },
+    /// Could not be read.
+    Failed { reason: String },
+}
+
+/// What `stat` says of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stat {
+    bytes: u64,
+    modified: i64,
+    inode: u64,
+}
+
+impl Stat {
+    fn of(path: &Path) -> std::io::Result<Self> {
+        let metadata = fs_err::metadata(path)?;
+        #[cfg(unix)]
+        let (modified, inode) = {
+            use std::os::unix::fs::MetadataExt;
+            (metadata.mtime() * 1_000_000_000 + metadata.mtime_nsec(), metadata.ino())
+        };
+        #[cfg(not(unix))]
+        let (modified, inode) = {
+            let since = metadata.modified()?.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+            (i64::try_from(since.as_nanos()).unwrap_or(i64::MAX), 0)
+        };
+        Ok(Self { bytes: metadata.len(), modified, inode })
+    }
+
+    fn is(&self, place: &PlaceRow) -> bool {
+        (self.bytes, self.modified, self.inode) == (place.bytes, place.modified, place.inode)
+    }
+}
+
+/// Registers transcripts; what fails is reported for itself and all else goes on.
+///
+/// # Errors
+/// When nothing was asked for, there is nothing to find, or the memory itself cannot be written to.
+pub fn ingest(call: &Call<'_>, request: &IngestRequest) -> Result<IngestReport> {
+    let engine = call.engine;
+    let paths = paths_of(engine, request)?;
+    let (candidates, rejected) = candidate::collect(&paths);
+    if let [Rejected { path, reason, failed: true }] = rejected.as_slice()
+        && candidates.is_empty()
+        && paths.len() == 1
+        && !request.latest
+        && !request.all
+    {
+        return Err(Error::not_found(format!("`{}`: {reason}", path.display())).hint("nothing was changed"));
+    }
+    let total: u64 = candidates.iter().map(|candidate| Stat::of(&candidate.path).map_or(0, |stat| stat.bytes)).sum();
+    let meter = Meter { call, total, done: AtomicU64::new(0), told: Mutex::new(0) };
+    let groups = by_session(engine, candidates, &meter)?;
+    let mut report = IngestReport::default();
+    let mut projects = Vec::new();
+    // Groups are read side by side, some at a time, and made known one after the other, in one order.
+    for some in groups.chunks(GROUPS_AT_ONCE) {
+        call.cancel.check()?;
+        let read: Vec<Result<Vec<Taken>>> = some
+            .par_iter()
+            .map(|group| group.iter().map(|candidate| take(engine, candidate, &meter)).collect())
+            .collect();
+        for group in read {
+            for project in commit::commit(engine, group?, request.project.as_ref(), &mut report)? {
+                if !projects.contains(&project) {
+                    projects.push(project);
+                }
+            }
+        }
+    }
+    for rejected in rejected {
+        report.files.push(IngestedFile {
+            path: rejected.path.display().to_string(),
+            session_id: None,
+            part: "main".to_owned(),
+            status: if rejected.failed { IngestStatus::Failed } else { IngestStatus::Skipped },
+            bytes_read: 0,
+            messages: 0,
+            new_unique: 0,
+            note: (!rejected.failed).then(|| rejected.reason.clone()),
+            issues: Vec::new(),
+            error: rejected.failed.then_some(rejected.reason),
+        });
+    }
+    engine.mirror(&projects)?;
+    finish(&mut report);
+    let changed: Vec<SessionId> = report
+        .sessions
+        .iter()
+        .filter(|session| matches!(session.status, IngestStatus::New | IngestStatus::Updated))
+        .map(|session| session.session_id.clone())
+        .collect();
+    if !changed.is_empty() {
+        engine.emit(Event::SessionsChanged { project_ids: projects, session_ids: changed });
+    }
+    Ok(report)
+}
+
+/// How many sessions are read before they are made known: bounds what a crash has to read again, and memory.
+const GROUPS_AT_ONCE: usize = 32;
+
+fn paths_of(engine: &Engine, request: &IngestRequest) -> Result<Vec<PathBuf>> {
+    let mut paths: Vec<PathBuf> = request.paths.iter().map(PathBuf::from).collect();
+    let projects = engine.claude_home().join("projects");
+    if request.all {
+        if !projects.is_dir() {
+            return Err(Error::not_found(format!("Claude Code has no sessions in `{}`", projects.display()))
+                .hint("name files or folders, or set --claude-home to where Claude Code keeps its data"));
+        }
+        paths.push(projects.clone());
+    }
+    if request.latest {
+        match list::newest_unregistered(engine, &projects)? {
+            Some(newest) => paths.extend(newest),
+            None if paths.is_empty() => return Ok(Vec::new()),
+            None => {}
+        }
+    }
+    if paths.is_empty() && !request.latest {
+        return Err(Error::usage("there is nothing to ingest").hint("name files or folders, or use --all or --latest"));
+    }
+    Ok(paths)
+}
+
+/// Puts the files of one session id together: the transcript first, then what lies beside it.
+fn by_session(engine: &Engine, candidates: Vec<Candidate>, meter: &Meter<'_>) -> Result<Vec<Vec<Candidate>>> {
+    let named: Vec<(String, Candidate)> = candidates
+        .into_par_iter()
+        .map(|candidate| {
+            meter.call.cancel.check()?;
+            let key = match &candidate.named_session {
+                Some(session) => session.clone(),
+                None => match known_session(engine, &candidate)? {
+                    Some(session) => session,
+                    None => peek(&candidate.path).unwrap_or_else(|| candidate.path.display().to_string()),
+                },
+            };
+            Ok((key, candidate))
+        })
+        .collect::<Result<_>>()?;
+    let mut groups: BTreeMap<String, Vec<Candidate>> = BTreeMap::new();
+    for (key, candidate) in named {
+        groups.entry(key).or_default().push(candidate);
+    }
+    Ok(groups.into_values().collect())
+}
+
+fn known_session(engine: &Engine, candidate: &Candidate) -> Result<Option<String>> {
+    let path = candidate.path.display().to_string();
+    engine.db().read(|rows| {
+        let Some(place) = rows.place(&path)? else { return Ok(None) };
+        Ok(rows.file(place.file_id)?.map(|file| base_of(&file.session_id).to_string()))
+    })
+}
+
+/// The first session id that a file names, without reading more of it than that takes.
+fn peek(path: &Path) -> Option<String> {
+    let file = fs_err::File::open(path).ok()?;
+    let mut batches = crate::sources::lines::LineBatches::new(std::io::Read::take(file, 8 << 20), 0);
+    while let Ok(Some(batch)) = batches.next_batch() {
+        for line in batch.lines() {
+            if let Some(id) =
+                crate::sources::claude_code::read(line.bytes, 0).record.and_then(|record| record.session_id)
+            {
+                return Some(id);
+            }
+        }
+    }
+    None
+}
+
+/// Reads one file, as little of it as can be.
+fn take(engine: &Engine, candidate: &Candidate, meter: &Meter<'_>) -> Result<Taken> {
+    let failed = |stat: Option<Stat>, reason: String| Taken {
+        candidate: candidate.clone(),
+        stat: stat.unwrap_or(Stat { bytes: 0, modified: 0, inode: 0 }),
+        work: Work::Failed { reason },
+    };
+    meter.call.cancel.check()?;
+    let stat = match Stat::of(&candidate.path) {
+        Ok(stat) => stat,
+        Err(error) => return Ok(failed(None, candidate::in_words(&error))),
+    };
+    let path = candidate.path.display().to_string();
+    let known = engine.db().read(|rows| {
+        let Some(place) = rows.place(&path)? else { return Ok(None) };
+        let Some(file) = rows.file(place.file_id)? else { return Ok(None) };
+        let chunks = if stat.is(&place) { Vec::new() } else { rows.file_chunks(file.file_id)? };
+        Ok(Some((place, file, chunks)))
+    })?;
+    let work = match known {
+        Some((place, file, _)) if stat.is(&place) => {
+            meter.read(stat.bytes);
+            Ok(Work::Unchanged { file_id: file.file_id })
+        }
+        Some((place, file, chunks)) => changed(engine, candidate, &stat, &place, &file, chunks, meter),
+        None => open(candidate).and_then(|source| {
+            let scan = scan_with(engine, source, Start::default(), meter)?;
+            Ok(Work::Unknown { scan: Box::new(scan) })
+        }),
+    };
+    match work {
+        Ok(work) => Ok(Taken { candidate: candidate.clone(), stat, work }),
+        Err(error) if error.kind == crate::ErrorKind::Cancelled => Err(error),
+        // The file itself could not be read: the others can. A memory that cannot be written to stops all.
+        Err(error) => match error.source.as_deref().and_then(|source| source.downcast_ref::<std::io::Error>()) {
+            Some(source) if source.kind() == std::io::ErrorKind::StorageFull => Err(error),
+            Some(source) if error.message.contains(&path) => Ok(failed(Some(stat), candidate::in_words(source))),
+            _ => Err(error),
+        },
+    }
+}
+
+fn open(candidate: &Candidate) -> Result<fs_err::File> {
+    Ok(fs_err::File::open(&candidate.path)?)
+}
+
+fn scan_with(engine: &Engine, source: fs_err::File, start: Start, meter: &Meter<'_>) -> Result<Scan> {
+    scan::scan(source, start, engine.archive(), engine.counter(), meter.call.cancel, |bytes| meter.read(bytes))
+}
+
+/// A file whose `stat` changed since it was read at this place: grown at its end, only touched, or changed within.
+fn changed(
+    engine: &Engine,
+    candidate: &Candidate,
+    stat: &Stat,
+    place: &PlaceRow,
+    file: &crate::db::FileRow,
+    chunks: Vec<Chunk>,
+    meter: &Meter<'_>,
+) -> Result<Work> {
+    let source = open(candidate)?;
+    // The client appends to one inode; then only the last piece is compared, else all of them.
+    let from = if stat.inode == place.inode && stat.inode != 0 && stat.bytes > file.bytes {
+        chunks.len().saturating_sub(1)
+    } else {
+        0
+    };
+    if stat.bytes >= file.bytes && file.bytes > 0 && begins_with(engine, &source, &chunks[from..])? {
+        if stat.bytes == file.bytes {
+            meter.read(stat.bytes);
+            return Ok(Work::Known { file_id: file.file_id, scan: Box::new(kept(chunks, file)?), grown: true });
+        }
+        let mut kept = chunks;
+        if kept.last().is_some_and(|last| last.bytes < crate::archive::PIECE) {
+            kept.pop();
+        }
+        let start = Start {
+            kept,
+            parsed_bytes: file.parsed_bytes,
+            fold: serde_json::from_str(file.parsed_fold.as_ref().unwrap_or(&file.fold))?,
+        };
+        meter.read(start.parsed_bytes);
+        let scan = scan_with(engine, source, start, meter)?;
+        return Ok(Work::Known { file_id: file.file_id, scan: Box::new(scan), grown: true });
+    }
+    let scan = scan_with(engine, source, Start::default(), meter)?;
+    Ok(Work::Known { file_id: file.file_id, scan: Box::new(scan), grown: false })
+}
+
+/// A scan that found nothing new: the file was only touched.
+fn kept(chunks: Vec<Chunk>, file: &crate::db::FileRow) -> Result<Scan> {
+    Ok(Scan::nothing(chunks, file.bytes, file.parsed_bytes, serde_json::from_str::<Fold>(&file.fold)?))
+}
+
+/// Whether a file still has the archived bytes at the places of `chunks`.
+fn begins_with(engine: &Engine, source: &fs_err::File, chunks: &[Chunk]) -> Result<bool> {
+    use std::io::{Read, Seek, SeekFrom};
+    let mut source = source;
+    let mut buffer = Vec::new();
+    for chunk in chunks {
+        source.seek(SeekFrom::Start(chunk.start))?;
+        buffer.clear();
+        source.take(chunk.bytes).read_to_end(&mut buffer)?;
+        if *buffer != *engine.archive().load(chunk)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The id without the `~2` of another content.
+pub(crate) fn base_of(session: &SessionId) -> SessionId {
+    SessionId::new(session.as_str().split('~').next().unwrap_or_default())
+}
+
+/// Whether a session id that stands in a file can name things on disk.
+fn is_sound_id(id: &str) -> bool {
+    is_uuid(id)
+        || (!id.is_empty()
+            && id.len() <= 64
+            && !id.starts_with('-')
+            && id != "latest"
+            && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'))
+}
+
+/// Tells how far reading is, some times a second at most.
+struct Meter<'a> {
+    call: &'a Call<'a>,
+    total: u64,
+    done: AtomicU64,
+    told: Mutex<i64>,
+}
+
+impl Meter<'_> {
+    fn read(&self, bytes: u64) {
+        let done = self.done.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        let now = self.call.engine.now().millis();
+        let Ok(mut told) = self.told.try_lock() else { return };
+        if now - *told < 100 {
+            return;
+        }
+        *told = now;
+        (self.call.progress)(Progress {
+            done: done.min(self.total),
+            total: self.total,
+            unit: "bytes".to_owned(),
+            stage: "reading transcripts".to_owned(),
+        });
+    }
+}
+
+fn finish(report: &mut IngestReport) {
+    let mut totals = IngestTotals::default();
+    for session in &report.sessions {
+        totals.sessions += 1;
+        totals.messages += session.messages;
+        totals.bytes += session.bytes;
+        totals.keepits += session.keepits;
+        match session.status {
+            IngestStatus::New => totals.new += 1,
+            IngestStatus::Updated => totals.updated += 1,
+            _ => totals.unchanged += 1,
+        }
+    }
+    for file in &report.files {
+        totals.files += 1;
+        totals.bytes_read += file.bytes_read;
+        totals.new_unique += file.new_unique;
+        totals.duplicates += file.messages - file.new_unique;
+        totals.issues += file.issues.len() as u64;
+        match file.status {
+            IngestStatus::Failed => totals.failed += 1,
+            IngestStatus::Skipped => totals.skipped += 1,
+            _ => {}
+        }
+    }
+    totals.bytes_stored = report.totals.bytes_stored;
+    report.totals = totals;
+    // A file that failed before its session was known is an entry of its own, so that no caller overlooks it.
+    let failures: Vec<IngestedSession> = report
+        .files
+        .iter()
+        .filter(|file| file.status == IngestStatus::Failed && file.session_id.is_none())
+        .map(|file| IngestedSession {
+            session_id: SessionId::new(""),
+            project_id: ProjectId::new(""),
+            title: file.path.clone(),
+            format: "claude-code".to_owned(),
+            messages: 0,
+            new_unique: 0,
+            duplicates: 0,
+            bytes: 0,
+            keepits: 0,
+            status: IngestStatus::Failed,
+            error: file.error.clone(),
+        })
+        .collect();
+    report.sessions.extend(failures);
+}
+
+/// A file's part as the wire names it.
+fn part_name(part: Part) -> String {
+    match part {
+        Part::Main => "main",
+        Part::Agent => "agent",
+        Part::Extra => "tool_result",
+    }
+    .to_owned()
+}

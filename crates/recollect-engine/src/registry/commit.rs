@@ -1,0 +1,558 @@
+//! Makes the files of one session id known: decides which session each belongs to (product decision 14), in one transaction.
+
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use super::candidate::is_uuid;
+use super::scan::{FoundMarker, Scan};
+use super::{Stat, Taken, Work, base_of, is_sound_id, part_name};
+use crate::api::ingest::{IngestReport, IngestStatus, IngestedFile, IngestedSession};
+use crate::api::keepit::KeepitSource;
+use crate::archive::hex;
+use crate::db::{FileRow, KeepitRow, Part, PlaceRow, ProjectRow, Rows, SessionRow};
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::home::sanitize;
+use crate::ids::{MarkerId, ProjectId, SessionId};
+use crate::sources::claude_code::Fold;
+use crate::time::Time;
+
+/// Where a scan belongs.
+enum Target {
+    /// To a file that has the same beginning: its row, and whether the scan is the longer one.
+    Existing { file: Box<FileRow>, longer: bool },
+    /// To a session that has no such file yet.
+    New { session: SessionId },
+}
+
+/// Makes a group known; returns the projects that changed.
+pub(super) fn commit(
+    engine: &Engine,
+    group: Vec<Taken>,
+    project: Option<&ProjectId>,
+    report: &mut IngestReport,
+) -> Result<Vec<ProjectId>> {
+    let now = engine.now();
+    let mut entries: Vec<IngestedFile> = Vec::new();
+    let mut touched: Vec<(SessionId, IngestStatus)> = Vec::new();
+    let (projects, grown) = engine.db().write(|rows| {
+        let mut session_work = SessionWork { engine, rows, now, project, grown: 0, touched: &mut touched };
+        for taken in group {
+            entries.push(session_work.file(taken)?);
+        }
+        let grown = session_work.grown;
+        let mut projects = Vec::new();
+        for (session, status) in &touched {
+            if *status != IngestStatus::Unchanged {
+                let project = refresh(rows, session, project, now)?;
+                if !projects.contains(&project) {
+                    projects.push(project);
+                }
+            }
+        }
+        Ok((projects, grown))
+    })?;
+    report.totals.bytes_stored += grown;
+    for (session, status) in touched {
+        let of_session = || entries.iter().filter(|entry| entry.session_id.as_ref() == Some(&session));
+        let entry = engine.db().read(|rows| {
+            let Some(sums) = rows.session_sums(&session)? else { return Ok(None) };
+            let bytes = rows.files(&session)?.iter().map(|file| file.bytes).sum();
+            Ok(Some((sums, bytes)))
+        })?;
+        let Some((sums, bytes)) = entry else { continue };
+        let new_unique: u64 = of_session().map(|entry| entry.new_unique).sum();
+        let read: u64 = of_session().map(|entry| entry.messages).sum();
+        report.sessions.push(IngestedSession {
+            session_id: session.clone(),
+            project_id: sums.session.project_id,
+            title: sums.session.user_title.unwrap_or(sums.session.title),
+            format: sums.session.format,
+            messages: sums.session.messages,
+            new_unique,
+            duplicates: read - new_unique,
+            bytes,
+            keepits: sums.keepits,
+            status,
+            error: None,
+        });
+    }
+    report.files.append(&mut entries);
+    Ok(projects)
+}
+
+struct SessionWork<'a, 'r> {
+    engine: &'a Engine,
+    rows: &'a Rows<'r>,
+    now: Time,
+    project: Option<&'a ProjectId>,
+    grown: u64,
+    touched: &'a mut Vec<(SessionId, IngestStatus)>,
+}
+
+impl SessionWork<'_, '_> {
+    fn file(&mut self, taken: Taken) -> Result<IngestedFile> {
+        let Taken { candidate, stat, work } = taken;
+        let path = candidate.path.display().to_string();
+        let mut entry = IngestedFile {
+            path: path.clone(),
+            session_id: None,
+            part: part_name(candidate.part),
+            status: IngestStatus::Unchanged,
+            bytes_read: 0,
+            messages: 0,
+            new_unique: 0,
+            note: None,
+            issues: Vec::new(),
+            error: None,
+        };
+        let (scan, file) = match work {
+            Work::Failed { reason } => {
+                entry.status = IngestStatus::Failed;
+                entry.error = Some(reason);
+                return Ok(entry);
+            }
+            Work::Unchanged { file_id } => {
+                if let Some(file) = self.rows.file(file_id)? {
+                    self.touch(&file.session_id, IngestStatus::Unchanged);
+                    entry.session_id = Some(file.session_id);
+                }
+                return Ok(entry);
+            }
+            Work::Known { file_id, scan, grown } => {
+                let file = self.rows.file(file_id)?;
+                (scan, file.filter(|_| grown))
+            }
+            Work::Unknown { scan } => (scan, None),
+        };
+        entry.bytes_read = scan.bytes.saturating_sub(scan.chunks_from.min(scan.read_from));
+        entry.issues = scan.issues.iter().map(|(issue, _)| issue.clone()).collect();
+        if scan.bytes == 0 {
+            entry.status = IngestStatus::Skipped;
+            entry.note = Some("is empty: there is nothing to keep".to_owned());
+            return Ok(entry);
+        }
+        if scan.understood == 0
+            && candidate.part == Part::Main
+            && file.is_none()
+            && !candidate_is_transcript(&candidate.path)
+        {
+            entry.status = IngestStatus::Skipped;
+            entry.note = Some("is not a transcript: no line of it is a record".to_owned());
+            return Ok(entry);
+        }
+        if scan.understood == 0 && candidate.part == Part::Main && file.is_none() {
+            entry.status = IngestStatus::Failed;
+            entry.error =
+                Some("no line of it could be read as a record; it was not taken, and stays where it is".to_owned());
+            return Ok(entry);
+        }
+        if candidate.part == Part::Extra && file.is_none() && !self.has_owner(&candidate)? {
+            entry.status = IngestStatus::Skipped;
+            entry.note = Some("lies beside a transcript that is not here".to_owned());
+            return Ok(entry);
+        }
+        let target = match file {
+            Some(file) => Target::Existing { file: Box::new(file), longer: true },
+            None => self.target(&candidate, &scan)?,
+        };
+        match target {
+            Target::Existing { file, longer: false } => {
+                self.note_place(&path, file.file_id, stat)?;
+                self.touch(&file.session_id, IngestStatus::Unchanged);
+                entry.note = Some(if scan.bytes == file.bytes {
+                    "same bytes; one more place remembered".to_owned()
+                } else {
+                    "the beginning of what is kept; one more place remembered".to_owned()
+                });
+                entry.messages = scan.messages.len() as u64;
+                entry.session_id = Some(file.session_id);
+            }
+            Target::Existing { file, longer: true } => {
+                let changed = scan.bytes != file.bytes;
+                if changed {
+                    (entry.messages, entry.new_unique) = self.write(&file, &scan)?;
+                }
+                self.note_place(&path, file.file_id, stat)?;
+                entry.status = if changed { IngestStatus::Updated } else { IngestStatus::Unchanged };
+                self.touch(&file.session_id, entry.status);
+                entry.session_id = Some(file.session_id);
+            }
+            Target::New { session } => {
+                let known = self.rows.session(&session)?.is_some();
+                if !known {
+                    self.begin(&session, &scan.fold, &candidate.path)?;
+                }
+                let name = self.free_name(&session, &candidate)?;
+                let file = FileRow {
+                    file_id: 0,
+                    session_id: session.clone(),
+                    part: candidate.part,
+                    name,
+                    bytes: 0,
+                    parsed_bytes: 0,
+                    fold: "{}".to_owned(),
+                    parsed_fold: None,
+                    agent_id: None,
+                    tool_use_id: None,
+                    title: None,
+                    messages: 0,
+                    tokens: 0,
+                    first_timestamp: None,
+                    last_timestamp: None,
+                };
+                let file_id = self.rows.put_file(&file)?;
+                (entry.messages, entry.new_unique) = self.write(&FileRow { file_id, ..file }, &scan)?;
+                self.note_place(&path, file_id, stat)?;
+                entry.status = IngestStatus::New;
+                self.touch(&session, if known { IngestStatus::Updated } else { IngestStatus::New });
+                entry.session_id = Some(session);
+            }
+        }
+        if let Some(issue) = entry.issues.first()
+            && entry.note.is_none()
+        {
+            let more = entry.issues.len() - 1;
+            let rest = if more > 0 { format!(", and {more} more") } else { String::new() };
+            entry.note = Some(format!("line {} {}{rest}", issue.line, issue.message));
+        }
+        Ok(entry)
+    }
+
+    fn has_owner(&self, candidate: &super::Candidate) -> Result<bool> {
+        match &candidate.named_session {
+            Some(session) => Ok(!self.rows.session_variants(&SessionId::new(session.as_str()))?.is_empty()),
+            None => Ok(false),
+        }
+    }
+
+    /// A session is new for a whole ingest when it began in it, and unchanged only when nothing of it changed.
+    fn touch(&mut self, session: &SessionId, status: IngestStatus) {
+        match self.touched.iter_mut().find(|(touched, _)| touched == session) {
+            Some((_, known)) if *known == IngestStatus::Unchanged => *known = status,
+            Some(_) => {}
+            None => self.touched.push((session.clone(), status)),
+        }
+    }
+
+    fn target(&self, candidate: &super::Candidate, scan: &Scan) -> Result<Target> {
+        let base = candidate.named_session.as_deref().map_or_else(|| id_within(scan), SessionId::new);
+        let variants = self.rows.session_variants(&base)?;
+        if candidate.part == Part::Main {
+            for variant in &variants {
+                match self.rows.main_file(variant)? {
+                    // Only sub-agents of it were known: here is the transcript.
+                    None => return Ok(Target::New { session: variant.clone() }),
+                    Some(file) => {
+                        if let Some(longer) = self.compare(&file, scan)? {
+                            return Ok(Target::Existing { file: Box::new(file), longer });
+                        }
+                    }
+                }
+            }
+            return Ok(Target::New { session: free_variant(&base, &variants) });
+        }
+        let mut near: Vec<(usize, &SessionId)> = Vec::new();
+        for variant in &variants {
+            near.push((self.nearness(variant, &candidate.path)?, variant));
+        }
+        near.sort_by_key(|(shared, _)| std::cmp::Reverse(*shared));
+        for (_, variant) in &near {
+            for file in self.rows.files(variant)? {
+                if file.part == candidate.part
+                    && bare_name(&file.name) == bare_name(candidate.tail.as_deref().unwrap_or_default())
+                    && let Some(longer) = self.compare(&file, scan)?
+                {
+                    return Ok(Target::Existing { file: Box::new(file), longer });
+                }
+            }
+        }
+        Ok(Target::New { session: near.first().map_or(base, |(_, variant)| (*variant).clone()) })
+    }
+
+    /// `Some(true)` when the scan continues the file, `Some(false)` when it is the file or its beginning.
+    fn compare(&self, file: &FileRow, scan: &Scan) -> Result<Option<bool>> {
+        let chunks = self.rows.file_chunks(file.file_id)?;
+        let archive = self.engine.archive();
+        if scan.bytes <= file.bytes {
+            return Ok(archive.is_beginning(&scan.chunks, &chunks)?.then_some(false));
+        }
+        Ok(archive.is_beginning(&chunks, &scan.chunks)?.then_some(true))
+    }
+
+    /// How many folders a path shares with the nearest place of a session's transcript.
+    fn nearness(&self, session: &SessionId, path: &Path) -> Result<usize> {
+        let Some(main) = self.rows.main_file(session)? else { return Ok(0) };
+        let shared = |place: &PlaceRow| {
+            let place = Path::new(&place.path);
+            place.components().zip(path.components()).take_while(|(left, right)| left == right).count()
+        };
+        Ok(self.rows.places(main.file_id)?.iter().map(shared).max().unwrap_or(0))
+    }
+
+    /// A session that is not known yet; its figures follow when its files are written.
+    fn begin(&self, session: &SessionId, fold: &Fold, path: &Path) -> Result<()> {
+        let project = project_of(fold, path, self.project, self.now);
+        self.rows.put_project(&project)?;
+        self.rows.put_session(&SessionRow {
+            session_id: session.clone(),
+            project_id: project.project_id,
+            format: "claude-code".to_owned(),
+            title: String::new(),
+            user_title: None,
+            messages: 0,
+            tokens: 0,
+            first_timestamp: None,
+            last_timestamp: None,
+            git_branch: None,
+            client_versions: Vec::new(),
+            models: Vec::new(),
+            registered_at: self.now,
+            last_accessed: self.now,
+            distance_by_hand: None,
+        })
+    }
+
+    fn free_name(&self, session: &SessionId, candidate: &super::Candidate) -> Result<String> {
+        let wished = match (candidate.part, &candidate.tail) {
+            (Part::Main, _) | (_, None) => format!("{session}.jsonl"),
+            (_, Some(tail)) if tail.contains('/') => format!("{session}/{tail}"),
+            (_, Some(tail)) => tail.clone(),
+        };
+        let names: Vec<String> = self.rows.files(session)?.into_iter().map(|file| file.name).collect();
+        if !names.contains(&wished) {
+            return Ok(wished);
+        }
+        let (stem, extension) = wished.rsplit_once('.').unwrap_or((&wished, ""));
+        let mut number = 2;
+        loop {
+            let name = format!("{stem}~{number}.{extension}");
+            if !names.contains(&name) {
+                return Ok(name);
+            }
+            number += 1;
+        }
+    }
+
+    /// Writes what a scan read over what a file had from there on; returns messages read and those with new content.
+    fn write(&mut self, file: &FileRow, scan: &Scan) -> Result<(u64, u64)> {
+        // Asked before anything is forgotten: a longer copy of a known file brings only its end.
+        let mut seen = std::collections::HashSet::new();
+        let mut new_unique = 0;
+        for message in &scan.messages {
+            if !self.rows.has_content(&message.hash)? && seen.insert(message.hash) {
+                new_unique += 1;
+            }
+        }
+        self.rows.forget_read(file.file_id, scan.read_from)?;
+        self.grown += self.rows.put_file_chunks(file.file_id, scan.chunks_from, &scan.chunks[kept_chunks(scan)..])?;
+        for message in &scan.messages {
+            self.rows.put_message(file.file_id, message)?;
+        }
+        for (issue, start) in &scan.issues {
+            self.rows.put_issue(file.file_id, issue, *start)?;
+        }
+        let agent_id = (file.part == Part::Agent).then(|| agent_of(&scan.fold, &file.name));
+        self.rows.put_file(&FileRow {
+            bytes: scan.bytes,
+            parsed_bytes: scan.parsed_bytes,
+            fold: serde_json::to_string(&scan.fold)?,
+            parsed_fold: (scan.fold_at_parsed != scan.fold)
+                .then(|| serde_json::to_string(&scan.fold_at_parsed))
+                .transpose()?,
+            agent_id,
+            title: scan.fold.title().or_else(|| file.title.clone()),
+            messages: scan.fold.messages,
+            tokens: scan.fold.tokens,
+            first_timestamp: scan.fold.first_timestamp,
+            last_timestamp: scan.fold.last_timestamp,
+            ..file.clone()
+        })?;
+        if file.part == Part::Main {
+            self.keepits(&file.session_id, scan)?;
+        }
+        Ok((scan.messages.len() as u64, new_unique))
+    }
+
+    /// Brings the markers of the text up to date; weights set by hand and removals stay.
+    fn keepits(&self, session: &SessionId, scan: &Scan) -> Result<()> {
+        let first = scan.messages.first().map_or(u32::MAX, |message| message.position);
+        let known = self.rows.all_keepits(session)?;
+        let found: Vec<KeepitRow> = scan.markers.iter().map(|marker| row_of(session, marker, self.now)).collect();
+        for old in known.iter().filter(|old| old.source == KeepitSource::Text && old.message_index >= first) {
+            if !found.iter().any(|new| new.marker_id == old.marker_id) {
+                self.rows.drop_keepit(&old.marker_id)?;
+            }
+        }
+        for mut new in found {
+            if let Some(old) = known.iter().find(|old| old.marker_id == new.marker_id) {
+                if old.text_weight != Some(old.weight) {
+                    new.weight = old.weight;
+                }
+                new.removed = old.removed;
+                new.created_at = old.created_at;
+                new.survived_in.clone_from(&old.survived_in);
+                new.summarized_in.clone_from(&old.summarized_in);
+            }
+            self.rows.put_keepit(&new)?;
+        }
+        Ok(())
+    }
+
+    fn note_place(&self, path: &str, file_id: i64, stat: Stat) -> Result<()> {
+        self.rows.put_place(&PlaceRow {
+            path: path.to_owned(),
+            file_id,
+            bytes: stat.bytes,
+            modified: stat.modified,
+            inode: stat.inode,
+            seen_at: self.now,
+        })
+    }
+}
+
+fn candidate_is_transcript(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "jsonl")
+}
+
+fn kept_chunks(scan: &Scan) -> usize {
+    scan.chunks.partition_point(|chunk| chunk.start < scan.chunks_from)
+}
+
+/// The id that a file without one in its name carries within: the only one named, else one made from its content.
+fn id_within(scan: &Scan) -> SessionId {
+    if let [id] = scan.fold.session_ids.as_slice()
+        && is_sound_id(id)
+    {
+        return SessionId::new(if is_uuid(id) { id.to_ascii_lowercase() } else { id.clone() });
+    }
+    let mut content = Sha256::new();
+    for chunk in &scan.chunks {
+        content.update(chunk.hash);
+    }
+    let content = hex(&content.finalize().into());
+    SessionId::new(uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, content.as_bytes()).to_string())
+}
+
+fn free_variant(base: &SessionId, variants: &[SessionId]) -> SessionId {
+    if !variants.contains(base) {
+        return base.clone();
+    }
+    let mut number = 2;
+    loop {
+        let variant = SessionId::new(format!("{base}~{number}"));
+        if !variants.contains(&variant) {
+            return variant;
+        }
+        number += 1;
+    }
+}
+
+/// The name of a file beside a transcript, without folders and without the `~2` of another content.
+fn bare_name(name: &str) -> String {
+    let last = name.rsplit('/').next().unwrap_or(name);
+    let (stem, extension) = last.rsplit_once('.').unwrap_or((last, ""));
+    format!("{}.{extension}", stem.split('~').next().unwrap_or(stem))
+}
+
+fn agent_of(fold: &Fold, name: &str) -> String {
+    let stem = bare_name(name);
+    let stem = stem.strip_suffix(".jsonl").unwrap_or(&stem);
+    fold.agent_id.clone().unwrap_or_else(|| stem.strip_prefix("agent-").unwrap_or(stem).to_owned())
+}
+
+fn project_of(fold: &Fold, path: &Path, wished: Option<&ProjectId>, now: Time) -> ProjectRow {
+    let original_path = fold.cwd.clone().unwrap_or_default();
+    // Without a working directory, the folder's name tells sessions of different origin apart; it is never decoded.
+    let folder =
+        || path.parent().and_then(Path::file_name).map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let named = if original_path.is_empty() { folder() } else { original_path.clone() };
+    let last = named.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or(&named).to_owned();
+    let (project_id, display_name) = match wished {
+        Some(wished) => (ProjectId::new(project_name(wished.as_str())), wished.to_string()),
+        None => (ProjectId::new(project_name(&named)), last),
+    };
+    ProjectRow {
+        project_id,
+        display_name: if display_name.is_empty() { "unknown".to_owned() } else { display_name },
+        original_path: if wished.is_some() { String::new() } else { original_path },
+        created_at: now,
+        last_accessed: now,
+    }
+}
+
+/// A project's id from its path; very long ones are cut, with a hash that tells them apart.
+fn project_name(path: &str) -> String {
+    const LONGEST: usize = 200;
+    let name = sanitize(path);
+    if name.is_empty() {
+        return "-".to_owned();
+    }
+    if name.len() <= LONGEST {
+        return name;
+    }
+    format!("{}-{}", &name[..LONGEST], &hex(&Sha256::digest(path.as_bytes()).into())[..8])
+}
+
+fn row_of(session: &SessionId, found: &FoundMarker, now: Time) -> KeepitRow {
+    let identity = format!("{session}\n{}\n{}\n{}", found.message_uuid, found.message_index, found.start);
+    KeepitRow {
+        marker_id: MarkerId::new(format!("k{}", &hex(&Sha256::digest(identity.as_bytes()).into())[..12])),
+        session_id: session.clone(),
+        message_uuid: found.message_uuid.clone(),
+        message_index: found.message_index,
+        source: KeepitSource::Text,
+        text_weight: Some(found.weight),
+        weight: found.weight,
+        content: found.content.clone(),
+        context: found.context.clone(),
+        start: found.start,
+        end: found.end,
+        created_at: now,
+        removed: false,
+        survived_in: Vec::new(),
+        summarized_in: Vec::new(),
+    }
+}
+
+/// Brings a session's row up to date from its files, and joins its sub-agents to the calls that started them.
+fn refresh(rows: &Rows<'_>, session: &SessionId, wished: Option<&ProjectId>, now: Time) -> Result<ProjectId> {
+    let files = rows.files(session)?;
+    let main = files.iter().find(|file| file.part == Part::Main);
+    let fold: Fold = main.map_or_else(|| Ok(Fold::default()), |main| serde_json::from_str(&main.fold))?;
+    let mut task = None;
+    for agent in files.iter().filter(|file| file.part == Part::Agent) {
+        let own: Fold = serde_json::from_str(&agent.fold)?;
+        let call = fold.call_of(agent.agent_id.as_deref().unwrap_or_default(), own.task.as_deref());
+        let title =
+            call.map(|(_, call)| call.description.clone()).filter(|title| !title.is_empty()).or_else(|| own.title());
+        task = task.or_else(|| title.clone());
+        let tool_use_id = call.map(|(id, _)| id.to_owned());
+        if tool_use_id != agent.tool_use_id || title != agent.title {
+            rows.put_file(&FileRow { tool_use_id, title, ..agent.clone() })?;
+        }
+    }
+    let Some(mut row) = rows.session(session)? else { return Ok(ProjectId::new("")) };
+    row.title = fold
+        .title()
+        .or(task)
+        .unwrap_or_else(|| format!("Session {}", &base_of(session).as_str().chars().take(8).collect::<String>()));
+    row.client_versions.clone_from(&fold.client_versions);
+    row.models.clone_from(&fold.models);
+    row.git_branch.clone_from(&fold.git_branch);
+    if let Some(main) = main {
+        let place = rows.places(main.file_id)?.into_iter().next().map(|place| place.path).unwrap_or_default();
+        let project = project_of(&fold, Path::new(&place), wished, now);
+        rows.put_project(&project)?;
+        row.project_id = project.project_id;
+        (row.messages, row.tokens) = (main.messages, main.tokens);
+        (row.first_timestamp, row.last_timestamp) = (main.first_timestamp, main.last_timestamp);
+    } else {
+        row.first_timestamp = files.iter().filter_map(|file| file.first_timestamp).min();
+        row.last_timestamp = files.iter().filter_map(|file| file.last_timestamp).max();
+    }
+    rows.put_session(&row)?;
+    rows.mark_dirty(&row.project_id)?;
+    Ok(row.project_id)
+}

@@ -1,0 +1,184 @@
+//! Reads messages back: a window of them by their places in the archive, or a whole session.
+
+use std::collections::HashMap;
+
+use super::resolve;
+use crate::api::session::{
+    MapBucket, MapKeepit, MessageListRequest, MessagePage, MessageView, SessionMap, SessionMapRequest,
+};
+use crate::archive::{Chunk, hex};
+use crate::db::{FileRow, KeepitRow, MessageRow, Part};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::ids::SessionId;
+use crate::session::{Message, MessageKind};
+use crate::sources::claude_code::read;
+
+/// A session with its messages and markers.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// The session.
+    pub session: crate::db::SessionRow,
+    /// Path of its project; empty when none is known.
+    pub project_path: String,
+    /// Its distance: by hand, else its recency rank.
+    pub distance: u32,
+    /// Its main conversation in file order, side chains left out.
+    pub messages: Vec<Message>,
+    /// Tokens of each message.
+    pub tokens: Vec<u64>,
+    /// Markers that count, in order of the text.
+    pub keepits: Vec<KeepitRow>,
+}
+
+/// Reads a whole session.
+///
+/// # Errors
+/// When it is not in memory, or a piece of it is damaged in the archive.
+pub fn load(engine: &Engine, session: &SessionId) -> Result<Loaded> {
+    let (sums, project, file) = engine.db().read(|rows| {
+        let sums = rows
+            .session_sums(session)?
+            .ok_or_else(|| Error::not_found(format!("session {session} is not in memory")))?;
+        let project = rows.project(&sums.session.project_id)?;
+        let file = match rows.main_file(session)? {
+            Some(file) => Some((rows.file_chunks(file.file_id)?, rows.messages(file.file_id, 0, None)?)),
+            None => None,
+        };
+        Ok((sums, project, file))
+    })?;
+    let keepits = engine.db().read(|rows| rows.keepits(session))?;
+    let mut messages = Vec::new();
+    let mut tokens = Vec::new();
+    if let Some((chunks, rows)) = file {
+        for row in rows.iter().filter(|row| row.agent_id.is_none()) {
+            messages.extend(message_at(engine, &chunks, row)?);
+            tokens.push(row.tokens);
+        }
+    }
+    Ok(Loaded {
+        project_path: project.map(|project| project.original_path).unwrap_or_default(),
+        distance: sums.session.distance_by_hand.unwrap_or(sums.rank),
+        session: sums.session,
+        messages,
+        tokens,
+        keepits,
+    })
+}
+
+/// Reads one message from its place in the archive.
+fn message_at(engine: &Engine, chunks: &[Chunk], row: &MessageRow) -> Result<Option<Message>> {
+    let line = engine.archive().range(chunks, row.line_start, row.line_bytes)?;
+    let message = read(&line, 0).record.and_then(|record| record.message);
+    Ok(message.map(|message| Message {
+        index: row.position,
+        uuid: row.uuid.clone(),
+        agent_id: row.agent_id.clone(),
+        ..message
+    }))
+}
+
+/// A window of a session's messages, or of one of its sub-agents'.
+pub fn messages(engine: &Engine, request: &MessageListRequest) -> Result<MessagePage> {
+    let session = resolve(engine, &request.session)?;
+    let found = engine.db().read(|rows| {
+        let files = rows.files(&session)?;
+        let Some(file) = chosen(files, request.agent.as_deref()) else { return Ok(None) };
+        let window = rows.messages(file.file_id, request.offset.unwrap_or(0), request.limit)?;
+        let keepits = if file.part == Part::Main { rows.keepits(&session)? } else { Vec::new() };
+        Ok(Some((rows.file_chunks(file.file_id)?, window, keepits, file.messages)))
+    })?;
+    let Some((chunks, window, keepits, total)) = found else {
+        return match &request.agent {
+            Some(agent) => Err(Error::not_found(format!("session {session} ran no sub-agent `{agent}`"))
+                .hint("`recollect show` names them at the calls that started them")),
+            None => Ok(MessagePage { messages: Vec::new(), total: 0 }),
+        };
+    };
+    let mut by_message: HashMap<u32, Vec<KeepitRow>> = HashMap::new();
+    for keepit in keepits {
+        by_message.entry(keepit.message_index).or_default().push(keepit);
+    }
+    let mut messages = Vec::with_capacity(window.len());
+    for row in &window {
+        let Some(message) = message_at(engine, &chunks, row)? else { continue };
+        messages.push(MessageView {
+            text: message.text(),
+            hash: hex(&row.hash),
+            tokens: row.tokens,
+            keepits: by_message.get(&row.position).into_iter().flatten().map(KeepitRow::to_marker).collect(),
+            message,
+        });
+    }
+    Ok(MessagePage { messages, total })
+}
+
+fn chosen(files: Vec<FileRow>, agent: Option<&str>) -> Option<FileRow> {
+    match agent {
+        None => files.into_iter().find(|file| file.part == Part::Main),
+        Some(agent) => {
+            files.into_iter().find(|file| file.part == Part::Agent && file.agent_id.as_deref() == Some(agent))
+        }
+    }
+}
+
+/// The message of a session's main conversation that carries `uuid`: the first that holds text when it stands twice.
+pub fn message_of(engine: &Engine, session: &SessionId, uuid: &str) -> Result<Message> {
+    let found = engine.db().read(|rows| {
+        let Some(file) = rows.main_file(session)? else { return Ok(None) };
+        let Some(row) = rows.messages_by_uuid(file.file_id, uuid)?.into_iter().next() else { return Ok(None) };
+        Ok(Some((rows.file_chunks(file.file_id)?, row)))
+    })?;
+    let message = match found {
+        Some((chunks, row)) => message_at(engine, &chunks, &row)?,
+        None => None,
+    };
+    message.ok_or_else(|| {
+        Error::not_found(format!("session {session} has no message `{uuid}`"))
+            .hint("`recollect show --json` gives the uuid of each message")
+    })
+}
+
+/// A session's shape along its length.
+pub fn map(engine: &Engine, request: &SessionMapRequest) -> Result<SessionMap> {
+    let session = resolve(engine, &request.session)?;
+    if !(1..=2000).contains(&request.buckets) {
+        return Err(Error::usage(format!("{} buckets are not between 1 and 2000", request.buckets)));
+    }
+    let (rows, keepits) = engine.db().read(|rows| {
+        let messages = match rows.main_file(&session)? {
+            Some(file) => rows.messages(file.file_id, 0, None)?,
+            None => Vec::new(),
+        };
+        Ok((messages, rows.keepits(&session)?))
+    })?;
+    let total = rows.len();
+    let count = total.min(request.buckets as usize);
+    let buckets = (0..count)
+        .map(|bucket| {
+            let stretch = &rows[bucket * total / count..(bucket + 1) * total / count];
+            MapBucket {
+                first: stretch.first().map_or(0, |row| row.position),
+                messages: u32::try_from(stretch.len()).unwrap_or(u32::MAX),
+                tokens: stretch.iter().map(|row| row.tokens).sum(),
+            }
+        })
+        .collect();
+    Ok(SessionMap {
+        messages: total as u64,
+        buckets,
+        keepits: keepits
+            .into_iter()
+            .map(|keepit| MapKeepit {
+                marker_id: keepit.marker_id,
+                index: keepit.message_index,
+                weight: f64::from(keepit.weight) / 100.0,
+            })
+            .collect(),
+        compactions: rows
+            .iter()
+            .filter(|row| row.kind == MessageKind::CompactBoundary)
+            .map(|row| row.position)
+            .collect(),
+    })
+}

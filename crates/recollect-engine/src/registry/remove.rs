@@ -1,0 +1,40 @@
+//! Takes a session out of memory. The client's own files are never touched.
+
+use super::resolve;
+use crate::api::session::{SessionRemoveRequest, SessionRemoved};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::event::Event;
+
+/// Unregisters a session; its archived bytes stay until they are purged.
+///
+/// # Errors
+/// `Conflict` when compositions use its versions and `force` is not set.
+pub fn remove(engine: &Engine, request: &SessionRemoveRequest) -> Result<SessionRemoved> {
+    let session = resolve(engine, &request.session)?;
+    let (project, unused) = engine.db().write(|rows| {
+        let row =
+            rows.session(&session)?.ok_or_else(|| Error::not_found(format!("session {session} is not in memory")))?;
+        let users = rows.compositions_of(&session)?;
+        if !users.is_empty() && !request.force {
+            return Err(Error::conflict(format!("session {session} is used in {}", users.join(", ")))
+                .hint("compositions stay readable without it; use --force to remove it all the same"));
+        }
+        rows.remove_session(&session)?;
+        rows.mark_dirty(&row.project_id)?;
+        let unused = if request.purge { rows.drop_unused_chunks()? } else { Vec::new() };
+        Ok((row.project_id, unused))
+    })?;
+    engine.archive().delete(&unused)?;
+    let summaries = engine.home().summaries(&project, &session);
+    if summaries.exists() {
+        fs_err::remove_dir_all(summaries)?;
+    }
+    engine.mirror(std::slice::from_ref(&project))?;
+    engine.emit(Event::SessionsChanged { project_ids: vec![project], session_ids: vec![session.clone()] });
+    Ok(SessionRemoved {
+        session_id: session,
+        purged: request.purge,
+        bytes_freed: unused.iter().map(|chunk| chunk.stored_bytes).sum(),
+    })
+}

@@ -1,0 +1,189 @@
+//! The registry on a real memory in a temporary folder, with a fixed clock.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::*;
+use crate::api::session::{MessageListRequest, SessionListRequest, SessionRemoveRequest, SessionRestoreRequest};
+use crate::engine::{Cancel, EngineOptions};
+use crate::time::Time;
+
+const ID: &str = "11111111-1111-4111-8111-111111111111";
+
+struct Memory {
+    folder: tempfile::TempDir,
+    engine: Engine,
+}
+
+impl Memory {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let engine = Engine::open(EngineOptions {
+            home: folder.path().join("memory"),
+            claude_home: folder.path().join("claude"),
+            clock: Arc::new(|| Time::from_millis(1_768_900_000_000)),
+            sink: Arc::new(|_| {}),
+        })
+        .expect("a fresh memory opens");
+        Self { folder, engine }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        let path = self.folder.path().join(name);
+        fs_err::create_dir_all(path.parent().expect("a folder")).expect("made");
+        path
+    }
+
+    fn put(&self, name: &str, content: &str) -> PathBuf {
+        let path = self.path(name);
+        fs_err::write(&path, content).expect("written");
+        path
+    }
+
+    fn ingest(&self, paths: &[&Path]) -> IngestReport {
+        let paths = paths.iter().map(|path| path.display().to_string()).collect();
+        self.call(|call| ingest(call, &IngestRequest { paths, ..IngestRequest::default() })).expect("ingest works")
+    }
+
+    fn call<T>(&self, work: impl FnOnce(&Call<'_>) -> T) -> T {
+        work(&Call { engine: &self.engine, progress: &|_| {}, cancel: &Cancel::default() })
+    }
+
+    fn ids(&self) -> Vec<String> {
+        let page = page(&self.engine, &SessionListRequest::default()).expect("a list");
+        let mut ids: Vec<String> = page.sessions.into_iter().map(|session| session.session_id.to_string()).collect();
+        ids.sort();
+        ids
+    }
+
+    fn restored(&self, session: &str) -> String {
+        let mut out = Vec::new();
+        restore_to(&self.engine, &SessionId::new(session), &mut out).expect("restored");
+        String::from_utf8(out).expect("text")
+    }
+
+    fn texts(&self, session: &str) -> Vec<String> {
+        let request = MessageListRequest { session: session.to_owned(), agent: None, offset: None, limit: None };
+        messages(&self.engine, &request).expect("messages").messages.into_iter().map(|message| message.text).collect()
+    }
+}
+
+fn line(uuid: &str, text: &str) -> String {
+    format!(
+        r#"{{"type":"user","uuid":"{uuid}","sessionId":"{ID}","cwd":"/home/dev/my-app","timestamp":"2026-01-20T10:00:00Z","message":{{"role":"user","content":"{text}"}}}}"#
+    ) + "\n"
+}
+
+#[test]
+fn a_session_is_kept_byte_for_byte_and_outlives_its_original() {
+    let memory = Memory::new();
+    let content = line("a", "first") + "torn\"}\n" + &line("b", "second") + r#"{"type":"user","uuid":"c""#;
+    let path = memory.put(&format!("p/{ID}.jsonl"), &content);
+    let report = memory.ingest(&[&path]);
+    assert_eq!(report.sessions.len(), 1);
+    assert_eq!((report.totals.messages, report.totals.new_unique, report.totals.issues), (2, 2, 2));
+    assert_eq!(report.files[0].issues[0].line, 2, "issues name their line");
+    assert_eq!(report.sessions[0].project_id.as_str(), "-home-dev-my-app", "the project is what cwd says");
+    fs_err::remove_file(&path).expect("deleted");
+    assert_eq!(memory.restored(ID), content, "restore needs no original");
+    assert_eq!(memory.texts(ID), ["first", "second"]);
+    assert!(!summary(&memory.engine, &SessionId::new(ID)).expect("a summary").original_present);
+}
+
+#[test]
+fn a_grown_file_is_read_on_from_its_last_whole_line() {
+    let memory = Memory::new();
+    let start = line("a", "first") + r#"{"type":"user","uuid":"b","message":{"content":"sec"#;
+    let path = memory.put(&format!("p/{ID}.jsonl"), &start);
+    assert_eq!(memory.ingest(&[&path]).totals.issues, 1, "the unfinished line is reported");
+    let whole = start + "ond\"}}\n" + &line("c", "third");
+    memory.put(&format!("p/{ID}.jsonl"), &whole);
+    let report = memory.ingest(&[&path]);
+    assert_eq!(report.sessions[0].status, IngestStatus::Updated);
+    assert_eq!(report.files[0].messages, 2, "only what is new is read");
+    assert_eq!(memory.texts(ID), ["first", "second", "third"]);
+    assert_eq!(memory.restored(ID), whole);
+    let detail = detail(&memory.engine, &SessionId::new(ID)).expect("a session");
+    assert_eq!(detail.issues, [], "a line that was completed is no issue any more");
+    let again = memory.ingest(&[&path]);
+    assert_eq!(again.sessions[0].status, IngestStatus::Unchanged);
+    assert_eq!(again.files[0].bytes_read, 0, "an unchanged file is not opened");
+}
+
+#[test]
+fn copies_are_one_session_and_other_contents_are_kept_beside_it() {
+    let memory = Memory::new();
+    let long = line("a", "first") + &line("b", "second");
+    let other = line("a", "edited") + &line("b", "second");
+    let first = memory.put(&format!("p/{ID}.jsonl"), &long);
+    let copy = memory.put(&format!("backup/{ID}.jsonl"), &long);
+    let beginning = memory.put(&format!("old/{ID}.jsonl"), &line("a", "first"));
+    let edited = memory.put(&format!("edited/{ID}.jsonl"), &other);
+    for path in [&beginning, &first, &copy, &edited] {
+        memory.ingest(&[path]);
+    }
+    assert_eq!(memory.ids(), [ID.to_owned(), format!("{ID}~2")]);
+    assert_eq!(memory.restored(ID), long, "the longest is the session");
+    assert_eq!(memory.restored(&format!("{ID}~2")), other, "another content is lost to nobody");
+    let detail = detail(&memory.engine, &SessionId::new(ID)).expect("a session");
+    assert_eq!(detail.places.len(), 3, "all places are remembered");
+    let again = memory.ingest(&[memory.folder.path().join("p").as_path(), &copy, &beginning, &edited]);
+    assert_eq!((again.totals.new, again.totals.updated), (0, 0), "taking the same in again changes nothing");
+}
+
+#[test]
+fn sub_agents_belong_to_the_nearest_transcript_of_their_session() {
+    let memory = Memory::new();
+    let agent = line("x", "sub task")
+        .replace("\"user\",\"uuid\"", "\"user\",\"isSidechain\":true,\"agentId\":\"ag1\",\"uuid\"");
+    memory.put(&format!("p/{ID}.jsonl"), &line("a", "one"));
+    memory.put("p/agent-ag1.jsonl", &agent);
+    memory.put(&format!("q/{ID}.jsonl"), &line("a", "two"));
+    memory.put(&format!("q/{ID}/subagents/agent-ag1.jsonl"), &agent.replace("sub task", "other task"));
+    memory.put(&format!("q/{ID}/tool-results/out.txt"), "large output");
+    let report = memory.ingest(&[memory.folder.path().join("p").as_path(), memory.folder.path().join("q").as_path()]);
+    assert_eq!(report.totals.failed + report.totals.skipped, 0, "{report:?}");
+    let tree = memory.folder.path().join("tree");
+    let request =
+        SessionRestoreRequest { all: true, tree: Some(tree.display().to_string()), ..SessionRestoreRequest::default() };
+    let restored = memory.call(|call| restore(call, &request)).expect("restored");
+    let mut names: Vec<String> = restored
+        .files
+        .iter()
+        .map(|file| Path::new(&file.path).strip_prefix(&tree).expect("inside").display().to_string())
+        .collect();
+    names.sort();
+    assert_eq!(
+        names,
+        [
+            format!("-home-dev-my-app/{ID}.jsonl"),
+            format!("-home-dev-my-app/{ID}~2.jsonl"),
+            format!("-home-dev-my-app/{ID}~2/subagents/agent-ag1.jsonl"),
+            format!("-home-dev-my-app/{ID}~2/tool-results/out.txt"),
+            "-home-dev-my-app/agent-ag1.jsonl".to_owned(),
+        ]
+    );
+}
+
+#[test]
+fn purging_frees_only_what_no_other_session_needs_and_the_manifest_follows() {
+    let memory = Memory::new();
+    let path = memory.put(&format!("p/{ID}.jsonl"), &line("a", "one"));
+    let other = memory.put("p/22222222-2222-4222-8222-222222222222.jsonl", &line("a", "one"));
+    memory.ingest(&[&path, &other]);
+    let manifest = memory.engine.home().manifest(&"-home-dev-my-app".into());
+    let sessions = || -> usize {
+        let manifest: serde_json::Value =
+            serde_json::from_slice(&fs_err::read(&manifest).expect("a manifest")).expect("JSON");
+        manifest["sessions"].as_object().expect("sessions").len()
+    };
+    assert_eq!(sessions(), 2);
+    let purge = |session: &str| {
+        let request = SessionRemoveRequest { session: session.to_owned(), purge: true, force: false };
+        remove(&memory.engine, &request).expect("removed").bytes_freed
+    };
+    assert_eq!(purge(ID), 0, "the other session has the same bytes");
+    assert_eq!(sessions(), 1);
+    assert!(purge("22222222") > 0);
+    assert!(path.exists() && other.exists(), "the client's files are never touched");
+}
