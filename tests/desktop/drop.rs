@@ -1,17 +1,17 @@
 //! Files dropped on the window reach the page with their paths.
 
+use recollect_engine::testing::Transcript;
 use serde_json::{Value, json};
 
 use crate::app::{App, until};
 use crate::desktop::Desktop;
 use crate::mouse::drop_files;
-use crate::transcript;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_dragged_from_another_window_is_announced_and_dropped_with_its_path() {
     let desktop = Desktop::start();
     let folder = desktop.folder().join("a folder & more");
-    let file = transcript::write(&folder, "7c41e0b2-0000-4000-8000-000000000001", "/code/my-app", "Fix it", 3);
+    let file = Transcript::new("refresh").work("refresh", 2).write_into(&folder).expect("a transcript");
     let app = App::open(&desktop, &[]).await;
     until("the window is on the screen", || async { desktop.screen.shows("Recollect") }).await;
     app.listen("drop").await;

@@ -10,5 +10,4 @@ mod mouse;
 mod panel;
 mod screen;
 mod start;
-mod transcript;
 mod tray;

@@ -1,16 +1,19 @@
 //! The tray: its menu does what it says, and a notification tells what came of it.
 
+use recollect_engine::testing::Transcript;
 use serde_json::json;
 
 use crate::app::{App, until};
 use crate::desktop::Desktop;
-use crate::transcript;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn ingest_latest_takes_the_newest_session_and_says_so() {
     let desktop = Desktop::start();
-    let project = desktop.claude_home().join("projects/-code-my-app");
-    transcript::write(&project, "7c41e0b2-0000-4000-8000-000000000001", "/code/my-app", "Fix the token refresh", 6);
+    let transcript = Transcript::new("refresh")
+        .title("Fix the token refresh")
+        .work("refresh", 2)
+        .user("##keepit0.75## One lock per session.");
+    transcript.write(&desktop.claude_home()).expect("a transcript of the client");
     let app = App::open(&desktop, &[]).await;
     let tray = desktop.panel.tray();
     assert_eq!(
@@ -27,7 +30,7 @@ async fn ingest_latest_takes_the_newest_session_and_says_so() {
         "which session, and how much"
     );
     let sessions = app.call("session_list", json!({})).await;
-    assert!(sessions.to_string().contains("7c41e0b2-0000-4000-8000-000000000001"), "it is in memory: {sessions}");
+    assert!(sessions.to_string().contains(transcript.session_id()), "it is in memory: {sessions}");
 
     tray.click("Ingest latest export");
     assert_eq!(desktop.panel.notification().title, "Nothing new", "the second time there is nothing to take");
