@@ -87,11 +87,13 @@ impl Notifications {
 
     fn close_notification(&self, _id: u32) {}
 
-    fn get_capabilities(&self) -> Vec<String> {
+    #[zbus(name = "GetCapabilities")]
+    fn capabilities(&self) -> Vec<String> {
         vec!["body".to_owned()]
     }
 
-    fn get_server_information(&self) -> (String, String, String, String) {
+    #[zbus(name = "GetServerInformation")]
+    fn server_information(&self) -> (String, String, String, String) {
         ("panel".to_owned(), "tests".to_owned(), "1".to_owned(), "1.2".to_owned())
     }
 }
