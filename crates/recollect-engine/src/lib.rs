@@ -14,6 +14,7 @@ pub mod event;
 pub mod home;
 pub mod ids;
 mod jobs;
+pub mod keepit;
 mod manifest;
 pub mod registry;
 pub mod session;
