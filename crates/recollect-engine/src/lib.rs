@@ -8,6 +8,7 @@ pub mod api;
 pub mod archive;
 pub mod db;
 pub mod dedup;
+pub mod document;
 pub mod engine;
 pub mod error;
 pub mod event;
@@ -17,12 +18,14 @@ mod jobs;
 pub mod keepit;
 mod manifest;
 pub mod registry;
+pub mod resume;
 pub mod session;
 pub mod sources;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod time;
 pub mod tokens;
+pub mod transcript;
 
 pub use engine::{Engine, EngineOptions};
 pub use error::{Error, ErrorKind, Result};
