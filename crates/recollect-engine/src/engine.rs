@@ -11,6 +11,7 @@ use crate::event::{Event, EventSink, Progress};
 use crate::home::Home;
 use crate::ids::ProjectId;
 use crate::jobs::Jobs;
+use crate::keepit::Decay;
 use crate::manifest;
 use crate::time::{Clock, Time};
 use crate::tokens::Counter;
@@ -66,6 +67,11 @@ impl Engine {
     /// Counts tokens, the same way everywhere.
     pub fn counter(&self) -> &Counter {
         &self.inner.counter
+    }
+
+    /// How weights decay, as it is configured now.
+    pub fn decay(&self) -> Result<Decay> {
+        Ok(Decay::default())
     }
 
     /// Work that goes on beside calls.

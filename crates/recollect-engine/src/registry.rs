@@ -5,6 +5,7 @@
 
 mod candidate;
 mod commit;
+mod keep;
 mod list;
 mod read;
 mod remove;
@@ -12,6 +13,7 @@ mod restore;
 mod scan;
 #[cfg(test)]
 mod tests;
+mod transcript;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -31,10 +33,12 @@ use crate::sources::claude_code::Fold;
 use candidate::{Candidate, Rejected, is_uuid};
 use scan::{Scan, Start};
 
+pub use keep::{add_keepit, decay, keepits, remove_keepit, weigh_keepit};
 pub use list::{detail, overview, page, projects, resolve, stats, summary, update};
 pub use read::{Loaded, load, map, message_of, messages};
 pub use remove::remove;
 pub use restore::{restore, restore_to};
+pub use transcript::write_weight;
 
 /// What one file gave, before its session is decided.
 struct Taken {

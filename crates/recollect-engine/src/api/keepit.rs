@@ -4,9 +4,12 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use crate::api::session::SessionRequest;
+use crate::db::KeepitRow;
 use crate::engine::Call;
 use crate::error::Result;
 use crate::ids::{MarkerId, SessionId, VersionId};
+use crate::keepit::{Ratio, Weight, verdict};
+use crate::registry;
 use crate::time::Time;
 
 /// Where a marker comes from.
@@ -227,32 +230,41 @@ pub struct DecayCell {
     pub fate: Fate,
 }
 
-/// Bound by the next step.
-pub fn list(_call: &Call<'_>, _request: SessionRequest) -> Result<Vec<KeepitMarker>> {
-    Err(crate::error::Error::internal("not built yet"))
+/// Lists the markers of a session, in order of the text.
+pub fn list(call: &Call<'_>, request: SessionRequest) -> Result<Vec<KeepitMarker>> {
+    let session = registry::resolve(call.engine, &request.session)?;
+    Ok(registry::keepits(call.engine, &session)?.iter().map(KeepitRow::to_marker).collect())
 }
 
-/// Bound by the next step.
-pub fn add(_call: &Call<'_>, _request: KeepitAddRequest) -> Result<KeepitMarker> {
-    Err(crate::error::Error::internal("not built yet"))
+/// Marks a passage, over the transcript.
+pub fn add(call: &Call<'_>, request: KeepitAddRequest) -> Result<KeepitMarker> {
+    Ok(registry::add_keepit(call.engine, &request)?.to_marker())
 }
 
-/// Bound by the next step.
-pub fn set(_call: &Call<'_>, _request: KeepitSetRequest) -> Result<KeepitMarker> {
-    Err(crate::error::Error::internal("not built yet"))
+/// Sets a weight, in memory or in the transcript as well.
+pub fn set(call: &Call<'_>, request: KeepitSetRequest) -> Result<KeepitMarker> {
+    let weight = Weight::of(request.weight)?;
+    let keepit = if request.write_transcript {
+        registry::write_weight(call, &request.marker, weight)?
+    } else {
+        registry::weigh_keepit(call.engine, &request.marker, weight)?
+    };
+    Ok(keepit.to_marker())
 }
 
-/// Bound by the next step.
-pub fn remove(_call: &Call<'_>, _request: KeepitRemoveRequest) -> Result<KeepitMarker> {
-    Err(crate::error::Error::internal("not built yet"))
+/// Takes a marker away; the transcript stays as it is.
+pub fn remove(call: &Call<'_>, request: KeepitRemoveRequest) -> Result<KeepitMarker> {
+    Ok(registry::remove_keepit(call.engine, &request.marker)?.to_marker())
 }
 
-/// Bound by the next step.
-pub fn decay(_call: &Call<'_>, _request: DecayRequest) -> Result<DecayPreview> {
-    Err(crate::error::Error::internal("not built yet"))
+/// Tells which keepits of a session would survive.
+pub fn decay(call: &Call<'_>, request: DecayRequest) -> Result<DecayPreview> {
+    registry::decay(call.engine, &call.engine.decay()?, &request)
 }
 
-/// Bound by the next step.
-pub fn table(_call: &Call<'_>, _request: DecayTableRequest) -> Result<DecayTable> {
-    Err(crate::error::Error::internal("not built yet"))
+/// Tells how one weight decays over distances and ratios.
+pub fn table(call: &Call<'_>, request: DecayTableRequest) -> Result<DecayTable> {
+    let ratios = request.ratios.unwrap_or_else(|| vec![5.0, 15.0, 20.0, 30.0, 40.0, 50.0]);
+    let ratios = ratios.into_iter().map(Ratio::of).collect::<Result<Vec<_>>>()?;
+    Ok(verdict::table(&call.engine.decay()?, Weight::of(request.weight)?, &ratios))
 }

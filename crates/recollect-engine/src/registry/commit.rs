@@ -5,13 +5,13 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 
 use super::candidate::is_uuid;
-use super::scan::{FoundMarker, Scan};
+use super::scan::{self, FoundMarker, Scan, Start};
 use super::{Stat, Taken, Work, base_of, is_sound_id, part_name};
 use crate::api::ingest::{IngestReport, IngestStatus, IngestedFile, IngestedSession};
 use crate::api::keepit::KeepitSource;
 use crate::archive::hex;
 use crate::db::{FileRow, KeepitRow, Part, PlaceRow, ProjectRow, Rows, SessionRow};
-use crate::engine::Engine;
+use crate::engine::{Call, Engine};
 use crate::error::Result;
 use crate::home::sanitize;
 use crate::ids::{MarkerId, ProjectId, SessionId};
@@ -80,6 +80,32 @@ pub(super) fn commit(
     }
     report.files.append(&mut entries);
     Ok(projects)
+}
+
+/// Reads a file anew that this program has written to: its session stays the one that it is.
+pub(super) fn replace_content(call: &Call<'_>, file: &FileRow, path: &Path) -> Result<()> {
+    let engine = call.engine;
+    let stat = Stat::of(path)?;
+    let source = fs_err::File::open(path)?;
+    let scan = scan::scan(source, Start::default(), engine.archive(), engine.counter(), call.cancel, |_| {})?;
+    let now = engine.now();
+    engine.db().write(|rows| {
+        let mut touched = Vec::new();
+        let mut work = SessionWork { engine, rows, now, project: None, grown: 0, touched: &mut touched };
+        let place = rows
+            .places(file.file_id)?
+            .into_iter()
+            .find(|place| Path::new(&place.path) == path || same_file(&place.path, path));
+        work.write(file, &scan)?;
+        let place = place.map_or_else(|| path.display().to_string(), |place| place.path);
+        work.note_place(&place, file.file_id, stat)?;
+        refresh(rows, &file.session_id, None, now)?;
+        Ok(())
+    })
+}
+
+fn same_file(left: &str, right: &Path) -> bool {
+    fs_err::canonicalize(left).is_ok_and(|left| left == right)
 }
 
 struct SessionWork<'a, 'r> {
@@ -386,7 +412,12 @@ impl SessionWork<'_, '_> {
             }
         }
         for mut new in found {
-            if let Some(old) = known.iter().find(|old| old.marker_id == new.marker_id) {
+            // In a transcript that was written to, markers after the written one have moved.
+            let moved = |old: &&KeepitRow| {
+                old.source == KeepitSource::Text && old.message_uuid == new.message_uuid && old.content == new.content
+            };
+            let old = known.iter().find(|old| old.marker_id == new.marker_id).or_else(|| known.iter().find(moved));
+            if let Some(old) = old {
                 if old.text_weight != Some(old.weight) {
                     new.weight = old.weight;
                 }

@@ -9,6 +9,7 @@ use crate::db::MessageRow;
 use crate::dedup::ContentHash;
 use crate::engine::Cancel;
 use crate::error::Result;
+use crate::keepit::of_message;
 use crate::session::{Issue, Message};
 use crate::sources::claude_code::{Fold, Reading, read};
 use crate::sources::lines::{Batch, Line, LineBatches};
@@ -58,7 +59,7 @@ pub(super) struct FoundMarker {
     pub message_uuid: String,
     pub message_index: u32,
     pub weight: u8,
-    /// Characters and text of the whole message, to place the marker in.
+    /// Characters of the message's text: where the marker begins, where its content ends.
     pub start: u64,
     pub end: u64,
     pub content: String,
@@ -200,9 +201,23 @@ impl Scan {
     }
 }
 
-/// Markers in what the user or the assistant wrote in the main conversation (product decision 4).
-pub(super) fn find_markers(_message: &Message, _text: &str) -> Vec<FoundMarker> {
-    Vec::new()
+/// Markers in a message of the main conversation, placed in its text.
+pub(super) fn find_markers(message: &Message, text: &str) -> Vec<FoundMarker> {
+    if message.agent_id.is_some() || !text.contains("##") {
+        return Vec::new();
+    }
+    of_message(message)
+        .into_iter()
+        .map(|marker| FoundMarker {
+            message_uuid: message.uuid.clone(),
+            message_index: message.index,
+            weight: marker.weight.hundredths(),
+            start: marker.syntax.characters.start as u64,
+            end: marker.content.characters.end as u64,
+            content: text[marker.content.bytes.clone()].to_owned(),
+            context: context(text, marker.syntax.bytes.start, marker.content.bytes.end),
+        })
+        .collect()
 }
 
 /// Some characters on either side of a passage, for display.

@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::*;
+use crate::api::keepit::KeepitAddRequest;
 use crate::api::session::{MessageListRequest, SessionListRequest, SessionRemoveRequest, SessionRestoreRequest};
 use crate::engine::{Cancel, EngineOptions};
+use crate::keepit::Weight;
 use crate::time::Time;
 
 const ID: &str = "11111111-1111-4111-8111-111111111111";
@@ -186,4 +188,82 @@ fn purging_frees_only_what_no_other_session_needs_and_the_manifest_follows() {
     assert_eq!(sessions(), 1);
     assert!(purge("22222222") > 0);
     assert!(path.exists() && other.exists(), "the client's files are never touched");
+}
+
+#[test]
+fn keepits_are_found_weighed_added_and_removed_over_the_transcript() {
+    let memory = Memory::new();
+    let path = memory.put(
+        &format!("p/{ID}.jsonl"),
+        &(line("a", r"intro ##keepit0.50## Ünïcode \u201cdecision\u201d ##keepit1## pinned")
+            + &line("b", "plain words here")),
+    );
+    memory.ingest(&[&path]);
+    let session = SessionId::new(ID);
+    let weights = || -> Vec<(u8, String)> {
+        keepits(&memory.engine, &session)
+            .expect("markers")
+            .into_iter()
+            .map(|keepit| (keepit.weight, keepit.content))
+            .collect()
+    };
+    assert_eq!(weights(), [(50, "Ünïcode “decision”".to_owned()), (100, "pinned".to_owned())]);
+    let first = keepits(&memory.engine, &session).expect("markers").remove(0);
+    weigh_keepit(&memory.engine, &first.marker_id, Weight::from_hundredths(80)).expect("weighed");
+    let added = add_keepit(
+        &memory.engine,
+        &KeepitAddRequest { session: ID.to_owned(), message: "b".to_owned(), start: 6, end: 11, weight: 0.9 },
+    )
+    .expect("added");
+    assert_eq!(added.content, "words");
+    memory.put(&format!("p/{ID}.jsonl"), &(fs_err::read_to_string(&path).expect("text") + &line("c", "more")));
+    memory.ingest(&[&path]);
+    assert_eq!(
+        weights().iter().map(|(weight, _)| *weight).collect::<Vec<_>>(),
+        [80, 100, 90],
+        "what the user set outlives growth"
+    );
+    let pinned = keepits(&memory.engine, &session).expect("markers").remove(1);
+    remove_keepit(&memory.engine, &pinned.marker_id).expect("removed");
+    memory.ingest(&[
+        &memory.put(&format!("q/{ID}.jsonl"), &(fs_err::read_to_string(&path).expect("text") + &line("d", "x")))
+    ]);
+    assert_eq!(weights().len(), 2, "a removed marker stays removed");
+    assert!(fs_err::read_to_string(&path).expect("text").contains("##keepit0.50##"), "the transcript stays as it is");
+}
+
+#[test]
+fn a_weight_is_written_into_a_settled_transcript_only_and_changes_its_digits_alone() {
+    let memory = Memory::new();
+    let content =
+        line("a", "`##keepit0.5##` is code, ##keepit0.5## one ##keepit0.5## two") + &line("b", "##keepit0.5## other");
+    let path = memory.put(&format!("p/{ID}.jsonl"), &content);
+    let settle = |seconds: u64| {
+        let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
+        fs_err::OpenOptions::new().write(true).open(&path).expect("opened").set_modified(time).expect("set");
+    };
+    settle(1_768_899_999);
+    memory.ingest(&[&path]);
+    let session = SessionId::new(ID);
+    let second = keepits(&memory.engine, &session).expect("markers").remove(1);
+    let weigh = |weight| memory.call(|call| write_weight(call, &second.marker_id, Weight::from_hundredths(weight)));
+    assert_eq!(
+        weigh(75).expect_err("just written").kind,
+        crate::ErrorKind::Conflict,
+        "an open session is not written to"
+    );
+    settle(1_768_800_000);
+    assert_eq!(
+        weigh(75).expect_err("its time changed").kind,
+        crate::ErrorKind::Conflict,
+        "a file that changed is not written to"
+    );
+    memory.ingest(&[&path]);
+    assert_eq!(weigh(75).expect("written").weight, 75);
+    let expected = content.replacen("##keepit0.5## two", "##keepit0.75## two", 1);
+    assert_eq!(fs_err::read_to_string(&path).expect("text"), expected, "only the marker's digits change");
+    assert_eq!(memory.ids(), [ID], "the session stays the one that it is");
+    assert_eq!(memory.restored(ID), expected);
+    let backups: Vec<_> = fs_err::read_dir(memory.engine.home().backups()).expect("backups").collect();
+    assert_eq!(backups.len(), 1, "a copy is kept first");
 }
