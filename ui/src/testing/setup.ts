@@ -1,7 +1,24 @@
-//! What every test starts from: matchers, and an empty page after each.
+//! What every test starts from: matchers, what jsdom has not (it lays nothing out), and an empty page after each.
 
 import '@testing-library/jest-dom/vitest'
 import { cleanup } from '@testing-library/vue'
 import { afterEach } from 'vitest'
+
+class NoLayoutObserver implements ResizeObserver {
+  observe(): void {
+    // Nothing has a size here.
+  }
+  unobserve(): void {
+    // As above.
+  }
+  disconnect(): void {
+    // As above.
+  }
+}
+globalThis.ResizeObserver ??= NoLayoutObserver
+Element.prototype.scrollIntoView ??= () => undefined
+Element.prototype.hasPointerCapture ??= () => false
+Element.prototype.setPointerCapture ??= () => undefined
+Element.prototype.releasePointerCapture ??= () => undefined
 
 afterEach(() => cleanup())
