@@ -82,10 +82,17 @@ const SUMS: &str = "(SELECT count(*) FROM keepit k WHERE k.session_id = s.sessio
     (SELECT count(*) FROM version v WHERE v.session_id = s.session_id),
     (SELECT count(*) FROM file f WHERE f.session_id = s.session_id AND f.part = 'agent'),
     (SELECT count(*) FROM issue i JOIN file f USING (file_id) WHERE f.session_id = s.session_id),
-    (SELECT count(*) + 1 FROM session o WHERE o.project_id = s.project_id
-        AND (ifnull(o.last_timestamp, 0), o.session_id) > (ifnull(s.last_timestamp, 0), s.session_id)),
+    RANK,
     (SELECT json_group_array(path ORDER BY seen_at DESC, path) FROM place JOIN file f USING (file_id)
         WHERE f.session_id = s.session_id AND f.part = 'main')";
+
+/// The recency rank of one session.
+const RANK: &str = "(SELECT count(*) + 1 FROM session o WHERE o.project_id = s.project_id
+    AND (ifnull(o.last_timestamp, 0), o.session_id) > (ifnull(s.last_timestamp, 0), s.session_id))";
+
+/// The recency ranks of all, in one pass.
+const RANKED: &str = "WITH ranked AS MATERIALIZED (SELECT session_id, row_number() OVER (
+    PARTITION BY project_id ORDER BY ifnull(last_timestamp, 0) DESC, session_id DESC) AS rank FROM session)";
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
     Ok(SessionRow {
@@ -137,7 +144,10 @@ impl Rows<'_> {
     /// One session as a list shows it.
     pub fn session_sums(&self, session: &SessionId) -> Result<Option<SessionSums>> {
         self.connection
-            .prepare_cached(&format!("SELECT {COLUMNS}, {SUMS} FROM session s WHERE s.session_id = ?1"))
+            .prepare_cached(&format!(
+                "SELECT {COLUMNS}, {} FROM session s WHERE s.session_id = ?1",
+                SUMS.replace("RANK", RANK)
+            ))
             .and_then(|mut statement| statement.query_row([session.as_str()], with_sums).optional())
             .map_err(failed)
     }
@@ -196,7 +206,9 @@ impl Rows<'_> {
         let mut statement = self
             .connection
             .prepare_cached(&format!(
-                "SELECT {COLUMNS}, {SUMS} FROM session s WHERE {chosen} ORDER BY {order} LIMIT ?3 OFFSET ?4"
+                "{RANKED} SELECT {COLUMNS}, {} FROM session s JOIN ranked USING (session_id)
+                 WHERE {chosen} ORDER BY {order} LIMIT ?3 OFFSET ?4",
+                SUMS.replace("RANK", "ranked.rank")
             ))
             .map_err(failed)?;
         let limit = limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX));
@@ -291,6 +303,15 @@ impl Rows<'_> {
         self.connection
             .query_row("SELECT max(seen_at) FROM place", [], |row| row.get::<_, Option<i64>>(0))
             .map(|seen| seen.map(Time::from_millis))
+            .map_err(failed)
+    }
+
+    /// How many sessions and compositions there are.
+    pub fn counts(&self) -> Result<(u64, u64)> {
+        self.connection
+            .query_row("SELECT (SELECT count(*) FROM session), (SELECT count(*) FROM composition)", [], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })
             .map_err(failed)
     }
 }

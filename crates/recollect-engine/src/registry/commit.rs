@@ -64,14 +64,23 @@ pub(super) fn commit(
         let Some((sums, bytes)) = entry else { continue };
         let new_unique: u64 = of_session().map(|entry| entry.new_unique).sum();
         let read: u64 = of_session().map(|entry| entry.messages).sum();
+        // Files of one session can come in two groups: what one of them names only shows when it is read.
+        let earlier = report.sessions.iter().position(|entry| entry.session_id == session);
+        let (earlier_new, earlier_duplicates, status) = match earlier.map(|at| report.sessions.remove(at)) {
+            Some(earlier) if earlier.status != IngestStatus::Unchanged => {
+                (earlier.new_unique, earlier.duplicates, earlier.status)
+            }
+            Some(earlier) => (earlier.new_unique, earlier.duplicates, status),
+            None => (0, 0, status),
+        };
         report.sessions.push(IngestedSession {
             session_id: session.clone(),
             project_id: sums.session.project_id,
             title: sums.session.user_title.unwrap_or(sums.session.title),
             format: sums.session.format,
             messages: sums.session.messages,
-            new_unique,
-            duplicates: read - new_unique,
+            new_unique: new_unique + earlier_new,
+            duplicates: read - new_unique + earlier_duplicates,
             bytes,
             keepits: sums.keepits,
             status,

@@ -194,16 +194,16 @@ pub fn update(engine: &Engine, request: &SessionUpdateRequest) -> Result<Session
 
 /// What the frame of the window shows.
 pub fn overview(engine: &Engine) -> Result<Overview> {
-    let (projects, stats, last_archived) =
-        engine.db().read(|rows| Ok((rows.projects()?.len(), rows.stats()?, rows.last_seen()?)))?;
+    let (projects, (sessions, compositions), last_archived) =
+        engine.db().read(|rows| Ok((rows.projects()?.len(), rows.counts()?, rows.last_seen()?)))?;
     Ok(Overview {
         home: engine.home().root().display().to_string(),
         claude_home: engine.claude_home().display().to_string(),
         claude_home_present: engine.claude_home().is_dir(),
         program_version: env!("CARGO_PKG_VERSION").to_owned(),
         projects: projects as u64,
-        sessions: stats.sessions,
-        compositions: stats.compositions,
+        sessions,
+        compositions,
         last_archived,
         unregistered: unregistered(engine)?,
     })

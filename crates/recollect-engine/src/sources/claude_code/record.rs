@@ -80,6 +80,8 @@ const OTHER_RECORDS: &[&str] = &[
     "speculation-accept",
     "task-summary",
     "relocated",
+    "atis-latch",
+    "tools-used",
 ];
 
 /// Reads one line, never failing and never panicking. `line_number` names messages that carry no uuid.
