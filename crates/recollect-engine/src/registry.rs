@@ -256,7 +256,13 @@ fn take(engine: &Engine, candidate: &Candidate, meter: &Meter<'_>) -> Result<Tak
         }),
     };
     match work {
-        Ok(work) => Ok(Taken { candidate: candidate.clone(), stat, work }),
+        Ok(mut work) => {
+            // What lies beside a transcript is kept, not read: a tool's result may look like records and is none.
+            if let (Part::Extra, Work::Known { scan, .. } | Work::Unknown { scan }) = (candidate.part, &mut work) {
+                scan.forget_records();
+            }
+            Ok(Taken { candidate: candidate.clone(), stat, work })
+        }
         Err(error) if error.kind == crate::ErrorKind::Cancelled => Err(error),
         // The file itself could not be read: the others can. A memory that cannot be written to stops all.
         Err(error) => match error.source.as_deref().and_then(|source| source.downcast_ref::<std::io::Error>()) {

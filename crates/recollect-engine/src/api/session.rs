@@ -364,6 +364,12 @@ pub fn restore(call: &Call<'_>, request: SessionRestoreRequest) -> Result<Restor
     registry::restore(call, &request)
 }
 
+/// Writes the original bytes of a session's main file to a stream and gives their number; outside the table, for faces
+/// that have a stream.
+pub fn restore_to(call: &Call<'_>, request: SessionRequest, out: &mut dyn std::io::Write) -> Result<u64> {
+    registry::restore_to(call.engine, &registry::resolve(call.engine, &request.session)?, out)
+}
+
 /// Reads a window of messages.
 pub fn messages(call: &Call<'_>, request: MessageListRequest) -> Result<MessagePage> {
     registry::messages(call.engine, &request)

@@ -161,6 +161,16 @@ impl Scan {
         }
     }
 
+    /// Keeps only the bytes: the file holds no records, whatever its lines look like.
+    pub(super) fn forget_records(&mut self) {
+        self.messages.clear();
+        self.markers.clear();
+        self.issues.clear();
+        let lines = self.fold.lines;
+        self.fold = Fold { lines, ..Fold::default() };
+        self.fold_at_parsed = self.fold.clone();
+    }
+
     fn place(&mut self, parsed: Parsed<'_>) {
         if !parsed.line.terminated {
             // The last line may still be written to: reading goes on from its beginning.
