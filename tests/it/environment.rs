@@ -105,7 +105,7 @@ impl TestEnvironment {
     /// Runs a command to its end.
     #[must_use = "either look at the output or assert the exit status"]
     pub(crate) fn run(&self, command: &mut Command) -> Run {
-        Run { output: command.output().expect("a program that starts"), root: self.root().to_owned() }
+        self.ended(command.output().expect("a program that starts"))
     }
 
     /// Runs the binary with something on its standard input.
@@ -115,7 +115,13 @@ impl TestEnvironment {
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("a program that starts");
         child.stdin.take().expect("its input").write_all(input).expect("input that is read");
-        Run { output: child.wait_with_output().expect("a program that ends"), root: self.root().to_owned() }
+        self.ended(child.wait_with_output().expect("a program that ends"))
+    }
+
+    /// A run that has come to its end.
+    #[must_use = "either look at the output or assert the exit status"]
+    pub(crate) fn ended(&self, output: Output) -> Run {
+        Run { output, root: self.root().to_owned() }
     }
 
     /// Runs the binary with `--json`, which must succeed, and reads its document.
@@ -136,6 +142,11 @@ impl Run {
     #[track_caller]
     pub(crate) fn done(self) -> Self {
         self.exits(0)
+    }
+
+    /// Whether it succeeded.
+    pub(crate) fn succeeded(&self) -> bool {
+        self.output.status.success()
     }
 
     /// It must have ended with this status.
@@ -177,15 +188,23 @@ impl Run {
 
 impl fmt::Display for Run {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}", self.stdout())?;
+        write!(formatter, "{}", beginning(&self.stdout()))?;
         if !self.output.stderr.is_empty() {
-            write!(formatter, "--- stderr\n{}", self.stderr())?;
+            write!(formatter, "--- stderr\n{}", beginning(&self.stderr()))?;
         }
         match self.output.status.code() {
             Some(0) => Ok(()),
             Some(status) => writeln!(formatter, "--- exit status {status}"),
             None => writeln!(formatter, "--- {}", self.output.status),
         }
+    }
+}
+
+/// As much of an output as one wants to see in a failed test.
+fn beginning(output: &str) -> String {
+    match output.char_indices().nth(8000) {
+        Some((cut, _)) => format!("{}… ({} bytes more)\n", &output[..cut], output.len() - cut),
+        None => output.to_owned(),
     }
 }
 

@@ -4,6 +4,9 @@ mod environment;
 mod messages_api;
 
 mod arguments;
+mod bad_files;
+mod full_disk;
+mod memory;
 mod real_client;
 mod tidy;
 

@@ -175,7 +175,8 @@ fn names_are_words_of_the_domain() {
                     breaches.push(format!("{}:{number}: `{declared}`", source.path));
                 }
             }
-            if line.contains("fn get_") {
+            // Tests may implement the interfaces of others, whose names are given.
+            if line.contains("fn get_") && !source.path.starts_with("tests/") {
                 breaches.push(format!("{}:{number}: `get_` says nothing: {}", source.path, line.trim()));
             }
         }

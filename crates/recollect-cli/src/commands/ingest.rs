@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
+use recollect_engine::Result;
 use recollect_engine::api::ingest::{IngestReport, IngestRequest, IngestStatus, IngestTotals, IngestedSession, ingest};
-use recollect_engine::{Error, Result};
 
 use super::{Outcome, absolute, project};
 use crate::face::Face;
@@ -44,18 +44,17 @@ impl Ingest {
         for file in report.files.iter().filter(|file| file.status == IngestStatus::Failed) {
             face.terminal.failed(&file.path, file.error.as_deref().unwrap_or("could not be read"));
         }
-        if report.totals.failed == 0 {
-            return Ok(Outcome::Done);
-        }
-        if report.sessions.is_empty() && report.files.len() == 1 {
-            return Err(Error::new(recollect_engine::ErrorKind::Io, "nothing was taken into the memory"));
-        }
-        Ok(Outcome::Failed)
+        Ok(if report.totals.failed == 0 { Outcome::Done } else { Outcome::Failed })
     }
 }
 
 fn describe(terminal: &Terminal, report: &IngestReport, out: &mut String) {
-    let changed = |session: &&IngestedSession| terminal.verbose || session.status != IngestStatus::Unchanged;
+    // What failed has no session yet and is named by its file.
+    let changed = |session: &&IngestedSession| match session.status {
+        IngestStatus::New | IngestStatus::Updated => true,
+        IngestStatus::Unchanged | IngestStatus::Skipped => terminal.verbose,
+        IngestStatus::Failed => !session.session_id.as_str().is_empty(),
+    };
     let rows: Vec<_> = report.sessions.iter().filter(changed).map(row).collect();
     if !rows.is_empty() {
         let columns = [
@@ -121,7 +120,7 @@ fn notes(terminal: &Terminal, report: &IngestReport, out: &mut String) {
     if terminal.verbose {
         for file in &report.files {
             let path = text::line(&file.path);
-            if let Some(note) = &file.note {
+            if let Some(note) = file.note.as_ref().filter(|_| file.issues.is_empty()) {
                 out.push_str(&format!("{path}: {}\n", text::line(note)));
             }
             for issue in &file.issues {
@@ -132,7 +131,7 @@ fn notes(terminal: &Terminal, report: &IngestReport, out: &mut String) {
     }
     if report.totals.issues > 0 {
         let lines = counted(report.totals.issues, "line");
-        out.push_str(&format!("{lines} not understood, kept as they are (--verbose names them)\n"));
+        out.push_str(&format!("{lines} not understood, but kept (--verbose says which)\n"));
     }
     let mut skipped: BTreeMap<&str, u64> = BTreeMap::new();
     for file in report.files.iter().filter(|file| file.status == IngestStatus::Skipped) {

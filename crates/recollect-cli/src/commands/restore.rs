@@ -1,10 +1,10 @@
 //! `recollect restore`.
 
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
-use recollect_engine::api::session::{RestoreReport, SessionRestoreRequest, restore};
+use recollect_engine::api::session::{RestoreReport, SessionRequest, SessionRestoreRequest, restore, restore_to};
 use recollect_engine::{Error, Result};
 
 use super::absolute;
@@ -61,21 +61,12 @@ impl Restore {
             return Err(Error::usage("the bytes of a session are no JSON document")
                 .hint("name a file with -o or a folder with --tree, or leave --json away"));
         }
-        let folder = tempfile::tempdir()?;
-        let file = folder.path().join("session.jsonl");
-        let request =
-            SessionRestoreRequest { session: self.session, output: Some(absolute(&file)?), ..Default::default() };
-        face.call(restore, request)?;
-        let mut bytes = fs_err::File::open(&file)?;
+        let Some(session) = self.session else {
+            return Err(Error::usage("all sessions can only be restored into a folder").hint("name it with --tree DIR"));
+        };
         let mut out = std::io::stdout().lock();
-        let mut buffer = vec![0; 1 << 16];
-        loop {
-            let read = bytes.read(&mut buffer)?;
-            if read == 0 {
-                return Ok(out.flush()?);
-            }
-            out.write_all(&buffer[..read])?;
-        }
+        face.call(|call, request| restore_to(call, request, &mut out), SessionRequest { session })?;
+        Ok(out.flush()?)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::face::Face;
 use crate::output::conversation;
 use crate::output::table::{cell, pairs};
 use crate::output::units::{count, counted};
-use crate::output::{FAINT, NAME, paint, text};
+use crate::output::{FAINT, NAME, STRONG, paint, text};
 
 /// Show the messages of a session, or of a version of it
 #[derive(Debug, Args)]
@@ -154,8 +154,8 @@ fn heading(face: &Face, detail: &SessionDetail) -> String {
     for agent in &detail.agents {
         let size = counted(agent.messages, "message");
         heading.push_str(&format!(
-            "{} {}  {} ({size})\n",
-            "Sub-agent",
+            "{}  {}  {} ({size})\n",
+            paint(STRONG, "Sub-agent"),
             paint(NAME, cell(&agent.agent_id)),
             cell(&agent.title)
         ));
@@ -165,7 +165,7 @@ fn heading(face: &Face, detail: &SessionDetail) -> String {
     }
     if !face.terminal.verbose && !detail.issues.is_empty() {
         let lines = counted(detail.issues.len() as u64, "line");
-        heading.push_str(&paint(FAINT, format!("{lines} not understood (--verbose names them)")));
+        heading.push_str(&paint(FAINT, format!("{lines} not understood, but kept (--verbose says which)")));
         heading.push('\n');
     }
     heading

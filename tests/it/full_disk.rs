@@ -1,0 +1,104 @@
+//! No room left: a clear error, nothing half-written, and the work goes on once there is room.
+
+use recollect_engine::testing::Transcript;
+
+use crate::environment::{Run, TestEnvironment};
+
+/// Ingests a small session, then a large one with room for a part of it, then again with room for all.
+/// `LIMIT` and `FREE` are filled in by the way the disk is made small.
+const STORY: &str = r#"
+recollect() { "$RECOLLECT" --home "$MEMORY" "$@"; }
+recollect ingest small --json > small.out 2> small.err; echo "small $?"
+LIMIT
+recollect ingest large --json > large.out 2> large.err; echo "large $?"
+FREE
+recollect sessions --json > sessions.out 2> sessions.err; echo "sessions $?"
+recollect restore "$SMALL" > restored.out 2> restored.err; echo "restore $?"
+recollect ingest large --json > again.out 2> again.err; echo "again $?"
+recollect restore "$LARGE" > whole.out 2> whole.err; echo "whole $?"
+find "$MEMORY" -name '.writing-*' -o -name '*.tmp' -o -name '.tmp*' | sort > left.out
+"#;
+
+#[test]
+fn a_full_disk_is_named_and_leaves_nothing_half_written() {
+    let environment = TestEnvironment::new();
+    let small = Transcript::new("small").user("small").assistant("talk");
+    small.write_into(&environment.work().join("small")).expect("a written transcript");
+    let large = Transcript::new("large").user(&noise(12_000_000)).assistant("seen");
+    large.write_into(&environment.work().join("large")).expect("a written transcript");
+    let memory = environment.root().join("disk/memory");
+    fs_err::create_dir(environment.root().join("disk")).expect("a folder");
+    let story = |limit: &str, free: &str| STORY.replace("LIMIT", limit).replace("FREE", free);
+    let tell = |program: &[&str], story: String| -> Run {
+        let mut command = environment.command(program[0]);
+        command.args(&program[1..]).args(["sh", "-c", &story]);
+        command.env("RECOLLECT", env!("CARGO_BIN_EXE_recollect")).env("MEMORY", &memory);
+        command.env("SMALL", small.session_id()).env("LARGE", large.session_id());
+        environment.run(&mut command)
+    };
+    // A disk of its own where the system lets us mount one, else files that may not grow: both really fail.
+    let has_mounts = environment.run(environment.command("unshare").args(["-Urm", "true"])).succeeded();
+    let run = if has_mounts {
+        let mount = "mount -t tmpfs -o size=64m none ../disk || exit 9\n";
+        let story = story("head -c 58000000 /dev/zero > ../disk/filler", "rm ../disk/filler");
+        tell(&["unshare", "-Urm"], format!("{mount}{story}"))
+    } else {
+        // Each command in the limit's own shell; blocks of 512 bytes, so a file of at most 4 MB.
+        let limited = story("", "").replacen(
+            r#"recollect ingest large --json > large.out"#,
+            r#"(trap '' XFSZ; ulimit -f 8000; recollect ingest large --json) > large.out"#,
+            1,
+        );
+        tell(&["env"], limited)
+    };
+    let out = |name: &str| fs_err::read(environment.work().join(name)).expect("an output");
+    let words = |name: &str| String::from_utf8_lossy(&out(name)).into_owned();
+    assert_eq!(
+        run.clone().done().stdout(),
+        "small 0\nlarge 1\nsessions 0\nrestore 0\nagain 0\nwhole 0\n",
+        "{run}\n{}{}{}",
+        words("large.err"),
+        words("sessions.err"),
+        words("again.err")
+    );
+    let error = words("large.err");
+    assert!(error.contains("No space left") || error.contains("File too large") || error.contains("full"), "{error}");
+    assert!(error.contains("hint:"), "it is said what to do: {error}");
+    let listed: serde_json::Value = serde_json::from_slice(&out("sessions.out")).expect("a document");
+    assert_eq!(listed["total"], 1, "the session that did not fit is not half there: {listed}");
+    assert!(out("restored.out") == small.bytes(), "what was there before is whole");
+    assert!(out("whole.out") == large.bytes(), "with room, all of it is taken");
+    assert_eq!(words("left.out"), "", "no temporary file is left");
+}
+
+#[test]
+fn output_that_cannot_be_written_is_an_error() {
+    let environment = TestEnvironment::with(&[Transcript::new("a").work("output", 3)]);
+    for arguments in [["restore", "latest"], ["show", "latest"], ["sessions", "--json"]] {
+        let full = fs_err::OpenOptions::new().write(true).open("/dev/full").expect("the full device");
+        let mut command = environment.binary();
+        command.args(arguments).stdout(std::process::Stdio::from(full.into_file()));
+        let run = environment.run(&mut command).exits(1);
+        assert!(run.stderr().contains("No space left"), "{arguments:?}: {run}");
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let environment = TestEnvironment::with(&[Transcript::new("a").work("pipes", 200)]);
+    let mut command = environment.command("sh");
+    let script = r#"{ "$RECOLLECT" show latest; echo "$?" >&2; } | head -n 1 > /dev/null"#;
+    let run = environment.run(command.args(["-c", script]).env("RECOLLECT", env!("CARGO_BIN_EXE_recollect"))).done();
+    assert_eq!(run.stderr(), "0\n", "quiet, as `head` expects");
+}
+
+/// Text that no compression makes small, always the same.
+fn noise(length: usize) -> String {
+    let mut state: u64 = 7;
+    let letters = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 -";
+    let letter = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        char::from(letters[usize::try_from(state >> 58).unwrap_or_default()])
+    };
+    std::iter::repeat_with(letter).take(length).collect()
+}
