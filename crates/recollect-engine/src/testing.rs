@@ -35,7 +35,7 @@ pub struct Transcript {
     parent: Option<String>,
     records: u64,
     bytes: Vec<u8>,
-    agents: Vec<(String, Value, Transcript)>,
+    agents: Vec<(String, Value, Self)>,
     tool_results: Vec<(String, String)>,
 }
 
