@@ -6,6 +6,7 @@
 
 pub mod api;
 pub mod archive;
+pub mod config;
 pub mod db;
 pub mod dedup;
 pub mod document;

@@ -4,8 +4,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use ts_rs::TS;
 
+use crate::config;
 use crate::engine::Call;
 use crate::error::Result;
+use crate::event::Event;
 
 /// Asks for the configuration.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, TS)]
@@ -25,7 +27,7 @@ pub struct ConfigSetRequest {
     pub value: Value,
 }
 
-/// The whole configuration, unknown keys included, as it stands in the file.
+/// The whole configuration: what the file says, unknown keys included, with defaults where it says nothing.
 #[derive(Debug, Clone, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct ConfigState {
@@ -36,12 +38,17 @@ pub struct ConfigState {
     pub path: String,
 }
 
-/// Bound by the next step.
-pub fn read(_call: &Call<'_>, _request: ConfigGetRequest) -> Result<ConfigState> {
-    Err(crate::error::Error::internal("not built yet"))
+/// The configuration as it counts: what the file says, with defaults where it says nothing.
+pub fn read(call: &Call<'_>, _request: ConfigGetRequest) -> Result<ConfigState> {
+    let path = call.engine.home().config();
+    Ok(ConfigState { config: config::effective(&path)?, path: path.display().to_string() })
 }
 
-/// Bound by the next step.
-pub fn set(_call: &Call<'_>, _request: ConfigSetRequest) -> Result<ConfigState> {
-    Err(crate::error::Error::internal("not built yet"))
+/// Sets one value and returns the configuration as it then counts.
+pub fn set(call: &Call<'_>, request: ConfigSetRequest) -> Result<ConfigState> {
+    let home = call.engine.home();
+    let path = home.config();
+    let config = config::set(&path, &home.lock(), &request.key, &request.value, call.engine.now())?;
+    call.engine.emit(Event::ConfigChanged);
+    Ok(ConfigState { config, path: path.display().to_string() })
 }
