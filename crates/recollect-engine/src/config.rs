@@ -34,7 +34,7 @@ pub struct Config {
     pub keepit_decay_enabled: bool,
     /// Whether sessions are taken into the memory by themselves.
     pub auto_register_sessions: bool,
-    /// The model whose tokens are counted, and that language-model engines ask.
+    /// The model that language-model engines ask.
     pub model: String,
     /// How keepits decay.
     pub decay: Decay,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::archive::Archive;
+use crate::config::Config;
 use crate::db::Db;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, EventSink, Progress};
@@ -69,9 +70,14 @@ impl Engine {
         &self.inner.counter
     }
 
+    /// The configuration as it is now.
+    pub fn config(&self) -> Result<Config> {
+        Config::load(&self.home().config())
+    }
+
     /// How weights decay, as it is configured now.
     pub fn decay(&self) -> Result<Decay> {
-        Ok(Decay::default())
+        Ok(self.config()?.decay)
     }
 
     /// Work that goes on beside calls.

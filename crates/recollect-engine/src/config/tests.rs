@@ -240,7 +240,9 @@ fn two_that_write_at_once_lose_nothing() {
         for key in settings {
             let folder = &folder;
             scope.spawn(move || {
-                (1..=20).for_each(|step| drop(folder.set(key, json!(f64::from(step) / 100.0)).unwrap()))
+                for step in 1..=20 {
+                    folder.set(key, json!(f64::from(step) / 100.0)).unwrap();
+                }
             });
         }
     });
