@@ -1,6 +1,6 @@
 //! Cuts a stream into lines in batches of whole lines, so that memory holds a batch and not the file.
 
-use std::io::{ErrorKind, Read};
+use std::io::Read;
 
 /// Bytes after which a batch is handed on; a longer line makes a longer batch.
 pub const BATCH: usize = 4 << 20;
@@ -51,21 +51,9 @@ impl<R: Read> LineBatches<R> {
             if self.buffer.len() >= BATCH {
                 searched = self.buffer.len();
             }
-            let filled = self.buffer.len();
-            let room = BATCH.max(filled / 2);
-            self.buffer.resize(filled + room, 0);
-            let read = loop {
-                match self.reader.read(&mut self.buffer[filled..]) {
-                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                    Err(error) => {
-                        self.buffer.truncate(filled);
-                        return Err(error);
-                    }
-                    Ok(read) => break read,
-                }
-            };
-            self.buffer.truncate(filled + read);
-            self.ended = read == 0;
+            let room = BATCH.max(self.buffer.len() / 2) as u64;
+            let read = self.reader.by_ref().take(room).read_to_end(&mut self.buffer)?;
+            self.ended = (read as u64) < room;
         }
         if self.buffer.is_empty() {
             return Ok(None);
