@@ -2,7 +2,8 @@
 
 import { onScopeDispose } from 'vue'
 
-export type KeyMap = Record<string, (event: KeyboardEvent) => void>
+/** An action that returns false leaves the key to others. */
+export type KeyMap = Record<string, (event: KeyboardEvent) => unknown>
 
 const isMac = /Mac|iPhone|iPad/.test(navigator.platform)
 
@@ -20,8 +21,7 @@ export function useKeys(keys: KeyMap): void {
     const action = keys[mod ? `mod+${name}` : name]
     if (action === undefined || event.altKey) return
     if (!mod && (isTyping(event.target) || document.querySelector('[role="dialog"][data-state="open"], [role="menu"][data-state="open"]') !== null)) return
-    event.preventDefault()
-    action(event)
+    if (action(event) !== false) event.preventDefault()
   }
   window.addEventListener('keydown', pressed)
   onScopeDispose(() => window.removeEventListener('keydown', pressed))

@@ -1,0 +1,33 @@
+//! Marks words on screen by the browser's own highlights, which change nothing in the page.
+
+import { onScopeDispose } from 'vue'
+
+const NAME = 'find'
+
+export interface Highlights {
+  show: (root: HTMLElement | null, wanted: string) => void
+}
+
+export function useHighlights(): Highlights {
+  const supported = 'highlights' in CSS && typeof Highlight !== 'undefined'
+  function show(root: HTMLElement | null, wanted: string): void {
+    if (!supported) return
+    CSS.highlights.delete(NAME)
+    const words = wanted.trim().toLowerCase()
+    if (root === null || words === '') return
+    const ranges: Range[] = []
+    const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT)
+    for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+      const text = node.nodeValue?.toLowerCase() ?? ''
+      for (let at = text.indexOf(words); at !== -1; at = text.indexOf(words, at + words.length)) {
+        const range = new Range()
+        range.setStart(node, at)
+        range.setEnd(node, at + words.length)
+        ranges.push(range)
+      }
+    }
+    CSS.highlights.set(NAME, new Highlight(...ranges))
+  }
+  onScopeDispose(() => show(null, ''))
+  return { show }
+}
