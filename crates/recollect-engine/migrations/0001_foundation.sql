@@ -1,6 +1,12 @@
 -- The index of the memory. Everything here can be made again from files: the archive, manifest.json, versions.json,
 -- composition.json. Times are milliseconds since 1970; hashes are SHA-256 as blobs.
 
+-- Facts about the index itself, by name.
+CREATE TABLE fact (
+    name  TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+) STRICT;
+
 CREATE TABLE project (
     project_id    TEXT PRIMARY KEY,
     original_path TEXT NOT NULL,

@@ -4,6 +4,7 @@
 
 mod chunk;
 mod composition;
+mod fact;
 mod file;
 mod keepit;
 mod message;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::archive::Archive;
 use crate::config::Config;
-use crate::db::Db;
+use crate::db::{Db, Rows};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, EventSink, Progress};
 use crate::home::Home;
@@ -54,8 +54,9 @@ impl Engine {
         let home = Home::open(&options.home)?;
         let db = Db::open(&home.database())?;
         let archive = Archive::new(home.archive());
-        let counter = Counter::for_model("opus");
+        let counter = Counter::for_model(&Config::load(&home.config())?.model);
         let engine = Self { inner: Arc::new(Inner { options, home, db, archive, counter, jobs: Jobs::default() }) };
+        engine.recount()?;
         engine.repair()?;
         Ok(engine)
     }
@@ -88,6 +89,23 @@ impl Engine {
     /// Writes the files that mirror the database for projects that changed.
     pub fn mirror(&self, projects: &[ProjectId]) -> Result<()> {
         manifest::write(self, projects)
+    }
+
+    /// Brings token counts to the model that is set now, when another was set before.
+    fn recount(&self) -> Result<()> {
+        const FACTOR: &str = "token_factor";
+        let factor = self.counter().thousandths();
+        let noted = |rows: &Rows<'_>| Ok(rows.fact(FACTOR)?.and_then(|noted| noted.parse().ok()));
+        let before: Option<u64> = self.db().read(noted)?;
+        if before == Some(factor) {
+            return Ok(());
+        }
+        self.db().write(|rows| {
+            if let Some(before) = noted(rows)?.filter(|before| *before != factor) {
+                rows.rescale_tokens(before, factor)?;
+            }
+            rows.put_fact(FACTOR, &factor.to_string())
+        })
     }
 
     /// Finishes what an interruption left between the database and the files that mirror it.

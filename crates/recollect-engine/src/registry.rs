@@ -5,6 +5,7 @@
 
 mod candidate;
 mod commit;
+mod identity;
 mod keep;
 mod list;
 mod read;

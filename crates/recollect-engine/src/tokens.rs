@@ -43,6 +43,11 @@ impl Counter {
         Self { thousandths: if is_newer(model) { NEWER } else { OLDER } }
     }
 
+    /// The factor, in thousandths; at least 1000.
+    pub const fn thousandths(self) -> u64 {
+        self.thousandths
+    }
+
     /// Tokens of a text: `ceil(raw × factor)`, so 0 only for the empty text. Time is linear, memory constant.
     ///
     /// Counts are additive to within one `o200k` token where texts are joined by line breaks and neither side of the break

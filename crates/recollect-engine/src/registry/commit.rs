@@ -1,30 +1,21 @@
-//! Makes the files of one session id known: decides which session each belongs to (product decision 14), in one transaction.
+//! Makes the files of one session id known, in one transaction.
 
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use super::candidate::is_uuid;
+use super::identity::{self, Target, agent_of, project_of};
 use super::scan::{self, FoundMarker, Scan, Start};
-use super::{Stat, Taken, Work, base_of, is_sound_id, part_name};
+use super::{Stat, Taken, Work, base_of, part_name};
 use crate::api::ingest::{IngestReport, IngestStatus, IngestedFile, IngestedSession};
 use crate::api::keepit::KeepitSource;
 use crate::archive::hex;
-use crate::db::{FileRow, KeepitRow, Part, PlaceRow, ProjectRow, Rows, SessionRow};
+use crate::db::{FileRow, KeepitRow, Part, PlaceRow, Rows, SessionRow};
 use crate::engine::{Call, Engine};
 use crate::error::Result;
-use crate::home::sanitize;
 use crate::ids::{MarkerId, ProjectId, SessionId};
 use crate::sources::claude_code::Fold;
 use crate::time::Time;
-
-/// Where a scan belongs.
-enum Target {
-    /// To a file that has the same beginning: its row, and whether the scan is the longer one.
-    Existing { file: Box<FileRow>, longer: bool },
-    /// To a session that has no such file yet.
-    New { session: SessionId },
-}
 
 /// Makes a group known; returns the projects that changed.
 pub(super) fn commit(
@@ -190,7 +181,7 @@ impl SessionWork<'_, '_> {
         }
         let target = match file {
             Some(file) => Target::Existing { file: Box::new(file), longer: true },
-            None => self.target(&candidate, &scan)?,
+            None => identity::target(self.rows, self.engine.archive(), &candidate, &scan)?,
         };
         match target {
             Target::Existing { file, longer: false } => {
@@ -205,7 +196,8 @@ impl SessionWork<'_, '_> {
                 entry.session_id = Some(file.session_id);
             }
             Target::Existing { file, longer: true } => {
-                let changed = scan.bytes != file.bytes;
+                // Another program may have read further meanwhile.
+                let changed = scan.bytes > file.bytes;
                 if changed {
                     (entry.messages, entry.new_unique) = self.write(&file, &scan)?;
                 }
@@ -219,7 +211,7 @@ impl SessionWork<'_, '_> {
                 if !known {
                     self.begin(&session, &scan.fold, &candidate.path)?;
                 }
-                let name = self.free_name(&session, &candidate)?;
+                let name = identity::free_name(self.rows, &session, &candidate)?;
                 let file = FileRow {
                     file_id: 0,
                     session_id: session.clone(),
@@ -271,61 +263,6 @@ impl SessionWork<'_, '_> {
         }
     }
 
-    fn target(&self, candidate: &super::Candidate, scan: &Scan) -> Result<Target> {
-        let base = candidate.named_session.as_deref().map_or_else(|| id_within(scan), SessionId::new);
-        let variants = self.rows.session_variants(&base)?;
-        if candidate.part == Part::Main {
-            for variant in &variants {
-                match self.rows.main_file(variant)? {
-                    // Only sub-agents of it were known: here is the transcript.
-                    None => return Ok(Target::New { session: variant.clone() }),
-                    Some(file) => {
-                        if let Some(longer) = self.compare(&file, scan)? {
-                            return Ok(Target::Existing { file: Box::new(file), longer });
-                        }
-                    }
-                }
-            }
-            return Ok(Target::New { session: free_variant(&base, &variants) });
-        }
-        let mut near: Vec<(usize, &SessionId)> = Vec::new();
-        for variant in &variants {
-            near.push((self.nearness(variant, &candidate.path)?, variant));
-        }
-        near.sort_by_key(|(shared, _)| std::cmp::Reverse(*shared));
-        for (_, variant) in &near {
-            for file in self.rows.files(variant)? {
-                if file.part == candidate.part
-                    && bare_name(&file.name) == bare_name(candidate.tail.as_deref().unwrap_or_default())
-                    && let Some(longer) = self.compare(&file, scan)?
-                {
-                    return Ok(Target::Existing { file: Box::new(file), longer });
-                }
-            }
-        }
-        Ok(Target::New { session: near.first().map_or(base, |(_, variant)| (*variant).clone()) })
-    }
-
-    /// `Some(true)` when the scan continues the file, `Some(false)` when it is the file or its beginning.
-    fn compare(&self, file: &FileRow, scan: &Scan) -> Result<Option<bool>> {
-        let chunks = self.rows.file_chunks(file.file_id)?;
-        let archive = self.engine.archive();
-        if scan.bytes <= file.bytes {
-            return Ok(archive.is_beginning(&scan.chunks, &chunks)?.then_some(false));
-        }
-        Ok(archive.is_beginning(&chunks, &scan.chunks)?.then_some(true))
-    }
-
-    /// How many folders a path shares with the nearest place of a session's transcript.
-    fn nearness(&self, session: &SessionId, path: &Path) -> Result<usize> {
-        let Some(main) = self.rows.main_file(session)? else { return Ok(0) };
-        let shared = |place: &PlaceRow| {
-            let place = Path::new(&place.path);
-            place.components().zip(path.components()).take_while(|(left, right)| left == right).count()
-        };
-        Ok(self.rows.places(main.file_id)?.iter().map(shared).max().unwrap_or(0))
-    }
-
     /// A session that is not known yet; its figures follow when its files are written.
     fn begin(&self, session: &SessionId, fold: &Fold, path: &Path) -> Result<()> {
         let project = project_of(fold, path, self.project, self.now);
@@ -347,27 +284,6 @@ impl SessionWork<'_, '_> {
             last_accessed: self.now,
             distance_by_hand: None,
         })
-    }
-
-    fn free_name(&self, session: &SessionId, candidate: &super::Candidate) -> Result<String> {
-        let wished = match (candidate.part, &candidate.tail) {
-            (Part::Main, _) | (_, None) => format!("{session}.jsonl"),
-            (_, Some(tail)) if tail.contains('/') => format!("{session}/{tail}"),
-            (_, Some(tail)) => tail.clone(),
-        };
-        let names: Vec<String> = self.rows.files(session)?.into_iter().map(|file| file.name).collect();
-        if !names.contains(&wished) {
-            return Ok(wished);
-        }
-        let (stem, extension) = wished.rsplit_once('.').unwrap_or((&wished, ""));
-        let mut number = 2;
-        loop {
-            let name = format!("{stem}~{number}.{extension}");
-            if !names.contains(&name) {
-                return Ok(name);
-            }
-            number += 1;
-        }
     }
 
     /// Writes what a scan read over what a file had from there on; returns messages read and those with new content.
@@ -458,81 +374,6 @@ fn candidate_is_transcript(path: &Path) -> bool {
 
 fn kept_chunks(scan: &Scan) -> usize {
     scan.chunks.partition_point(|chunk| chunk.start < scan.chunks_from)
-}
-
-/// The id that a file without one in its name carries within: the only one named, else one made from its content.
-fn id_within(scan: &Scan) -> SessionId {
-    if let [id] = scan.fold.session_ids.as_slice()
-        && is_sound_id(id)
-    {
-        return SessionId::new(if is_uuid(id) { id.to_ascii_lowercase() } else { id.clone() });
-    }
-    let mut content = Sha256::new();
-    for chunk in &scan.chunks {
-        content.update(chunk.hash);
-    }
-    let content = hex(&content.finalize().into());
-    SessionId::new(uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, content.as_bytes()).to_string())
-}
-
-fn free_variant(base: &SessionId, variants: &[SessionId]) -> SessionId {
-    if !variants.contains(base) {
-        return base.clone();
-    }
-    let mut number = 2;
-    loop {
-        let variant = SessionId::new(format!("{base}~{number}"));
-        if !variants.contains(&variant) {
-            return variant;
-        }
-        number += 1;
-    }
-}
-
-/// The name of a file beside a transcript, without folders and without the `~2` of another content.
-fn bare_name(name: &str) -> String {
-    let last = name.rsplit('/').next().unwrap_or(name);
-    let (stem, extension) = last.rsplit_once('.').unwrap_or((last, ""));
-    format!("{}.{extension}", stem.split('~').next().unwrap_or(stem))
-}
-
-fn agent_of(fold: &Fold, name: &str) -> String {
-    let stem = bare_name(name);
-    let stem = stem.strip_suffix(".jsonl").unwrap_or(&stem);
-    fold.agent_id.clone().unwrap_or_else(|| stem.strip_prefix("agent-").unwrap_or(stem).to_owned())
-}
-
-fn project_of(fold: &Fold, path: &Path, wished: Option<&ProjectId>, now: Time) -> ProjectRow {
-    let original_path = fold.cwd.clone().unwrap_or_default();
-    // Without a working directory, the folder's name tells sessions of different origin apart; it is never decoded.
-    let folder =
-        || path.parent().and_then(Path::file_name).map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-    let named = if original_path.is_empty() { folder() } else { original_path.clone() };
-    let last = named.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or(&named).to_owned();
-    let (project_id, display_name) = match wished {
-        Some(wished) => (ProjectId::new(project_name(wished.as_str())), wished.to_string()),
-        None => (ProjectId::new(project_name(&named)), last),
-    };
-    ProjectRow {
-        project_id,
-        display_name: if display_name.is_empty() { "unknown".to_owned() } else { display_name },
-        original_path: if wished.is_some() { String::new() } else { original_path },
-        created_at: now,
-        last_accessed: now,
-    }
-}
-
-/// A project's id from its path; very long ones are cut, with a hash that tells them apart.
-fn project_name(path: &str) -> String {
-    const LONGEST: usize = 200;
-    let name = sanitize(path);
-    if name.is_empty() {
-        return "-".to_owned();
-    }
-    if name.len() <= LONGEST {
-        return name;
-    }
-    format!("{}-{}", &name[..LONGEST], &hex(&Sha256::digest(path.as_bytes()).into())[..8])
 }
 
 fn row_of(session: &SessionId, found: &FoundMarker, now: Time) -> KeepitRow {

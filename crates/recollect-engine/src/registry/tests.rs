@@ -267,3 +267,39 @@ fn a_weight_is_written_into_a_settled_transcript_only_and_changes_its_digits_alo
     let backups: Vec<_> = fs_err::read_dir(memory.engine.home().backups()).expect("backups").collect();
     assert_eq!(backups.len(), 1, "a copy is kept first");
 }
+
+#[test]
+fn counts_follow_the_model_that_is_set() {
+    let memory = Memory::new();
+    let path =
+        memory.put(&format!("p/{ID}.jsonl"), &(line("a", "some words to count here") + &line("b", "and some more")));
+    memory.ingest(&[&path]);
+    let tokens = |engine: &Engine| summary(engine, &SessionId::new(ID)).expect("a summary").tokens;
+    let before = tokens(&memory.engine);
+    let reopen = |model: &str| {
+        let config = memory.engine.home();
+        crate::config::set(
+            &config.config(),
+            &config.lock(),
+            "defaults.model",
+            &serde_json::json!(model),
+            memory.engine.now(),
+        )
+        .expect("set");
+        Engine::open(EngineOptions {
+            home: config.root().to_owned(),
+            claude_home: memory.folder.path().join("claude"),
+            clock: Arc::new(|| Time::from_millis(1_768_900_000_000)),
+            sink: Arc::new(|_| {}),
+        })
+        .expect("opens")
+    };
+    let older = reopen("claude-sonnet-4-20250514");
+    assert!(tokens(&older) < before, "an older model counts fewer tokens for the same text");
+    let page = messages(&older, &MessageListRequest { session: ID.to_owned(), agent: None, offset: None, limit: None })
+        .expect("messages");
+    for message in page.messages {
+        assert_eq!(message.tokens, older.counter().count(&message.text), "a count brought over is the count made anew");
+    }
+    assert_eq!(tokens(&reopen("opus")), before);
+}
