@@ -6,7 +6,11 @@
 
 pub mod api;
 pub mod archive;
+<<<<<<< HEAD
 pub mod config;
+=======
+pub mod compress;
+>>>>>>> 88cea83 (engine: the built-in compression and its versions)
 pub mod db;
 pub mod dedup;
 pub mod document;
@@ -26,7 +30,11 @@ pub mod sources;
 pub mod testing;
 pub mod time;
 pub mod tokens;
+<<<<<<< HEAD
 pub mod transcript;
+=======
+pub mod versions;
+>>>>>>> b346394 (engine: the built-in compression and its versions)
 
 pub use engine::{Engine, EngineOptions};
 pub use error::{Error, ErrorKind, Result};

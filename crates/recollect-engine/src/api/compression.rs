@@ -10,8 +10,10 @@ use crate::api::session::SessionRequest;
 use crate::engine::Call;
 use crate::error::Result;
 use crate::ids::{SessionId, VersionId};
+use crate::registry;
 use crate::session::Role;
 use crate::time::Time;
+use crate::versions;
 
 /// Asks for a compression or its preview.
 #[derive(Debug, Clone, Serialize, Deserialize, TS)]
@@ -402,32 +404,32 @@ pub struct DiffWord {
     pub changed: bool,
 }
 
-/// Bound by the next step.
-pub fn preview(_call: &Call<'_>, _request: CompressionRequest) -> Result<CompressionPreview> {
-    Err(crate::error::Error::internal("not built yet"))
+/// Shows what a compression would give.
+pub fn preview(call: &Call<'_>, request: CompressionRequest) -> Result<CompressionPreview> {
+    versions::preview(call, &request)
 }
 
-/// Bound by the next step.
-pub fn create(_call: &Call<'_>, _request: CompressionRequest) -> Result<CompressionCreated> {
-    Err(crate::error::Error::internal("not built yet"))
+/// Makes a version.
+pub fn create(call: &Call<'_>, request: CompressionRequest) -> Result<CompressionCreated> {
+    versions::create(call, &request)
 }
 
-/// Bound by the next step.
-pub fn versions(_call: &Call<'_>, _request: SessionRequest) -> Result<VersionList> {
-    Err(crate::error::Error::internal("not built yet"))
+/// Lists a session's versions.
+pub fn versions(call: &Call<'_>, request: SessionRequest) -> Result<VersionList> {
+    versions::list(call.engine, &registry::resolve(call.engine, &request.session)?)
 }
 
-/// Bound by the next step.
-pub fn messages(_call: &Call<'_>, _request: VersionMessagesRequest) -> Result<VersionPage> {
-    Err(crate::error::Error::internal("not built yet"))
+/// Reads a window of a version's messages.
+pub fn messages(call: &Call<'_>, request: VersionMessagesRequest) -> Result<VersionPage> {
+    versions::messages(call.engine, &request)
 }
 
-/// Bound by the next step.
-pub fn remove(_call: &Call<'_>, _request: VersionRemoveRequest) -> Result<VersionList> {
-    Err(crate::error::Error::internal("not built yet"))
+/// Deletes versions.
+pub fn remove(call: &Call<'_>, request: VersionRemoveRequest) -> Result<VersionList> {
+    versions::remove(call.engine, &request)
 }
 
-/// Bound by the next step.
-pub fn diff(_call: &Call<'_>, _request: VersionDiffRequest) -> Result<VersionDiff> {
-    Err(crate::error::Error::internal("not built yet"))
+/// Compares two versions, or one with the original.
+pub fn diff(call: &Call<'_>, request: VersionDiffRequest) -> Result<VersionDiff> {
+    versions::diff(call.engine, &request)
 }

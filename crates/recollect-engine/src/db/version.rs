@@ -1,8 +1,9 @@
 //! Rows of compression versions.
 
+use rusqlite::{OptionalExtension, Row, params};
 use serde_json::{Value, json};
 
-use super::{Rows, failed, from_json};
+use super::{Rows, failed, from_json, to_json};
 use crate::api::compression::{CompressionSettings, KeepitStats, LeftOut};
 use crate::error::Result;
 use crate::ids::{SessionId, VersionId};
@@ -45,34 +46,252 @@ pub struct VersionRow {
     pub auto_created: bool,
 }
 
+impl VersionRow {
+    /// Tokens of its source for one of its own.
+    pub fn ratio(&self) -> f64 {
+        if self.output_tokens == 0 { 0.0 } else { self.original_tokens as f64 / self.output_tokens as f64 }
+    }
+
+    /// The version as `versions.json` and the manifest hold it (3.4), with our own members after those of the document.
+    pub fn record(&self) -> Value {
+        let mut settings = camel_case(&serde_json::to_value(&self.settings).unwrap_or_default());
+        if let Some(settings) = settings.as_object_mut() {
+            settings.retain(|_, value| !value.is_null());
+            settings.entry("model").or_insert_with(|| json!(self.engine));
+        }
+        json!({
+            "versionId": self.version_id,
+            "file": self.file,
+            "createdAt": self.created_at,
+            "settings": settings,
+            "outputTokens": self.output_tokens,
+            "outputMessages": self.output_messages,
+            "compressionRatio": (self.ratio() * 100.0).round() / 100.0,
+            "keepitStats": self.keepit_stats,
+            "sourceVersion": self.source_version,
+            "engine": self.engine,
+            "sourceTokens": self.original_tokens,
+            "leftOut": self.left_out,
+            "lastUsed": self.last_used,
+            "bytes": self.bytes,
+            "autoCreated": self.auto_created,
+        })
+    }
+
+    /// Reads [`VersionRow::record`] back; `None` when it is not one.
+    pub fn from_record(session: &SessionId, record: &Value) -> Option<Self> {
+        let text = |key: &str| record.get(key)?.as_str();
+        let count = |key: &str| record.get(key)?.as_u64();
+        let version_id = text("versionId")?;
+        let mut settings = snake_case(record.get("settings")?);
+        let engine = text("engine").unwrap_or("unknown").to_owned();
+        if let Some(settings) = settings.as_object_mut()
+            && settings.get("model").and_then(Value::as_str) == Some(&engine)
+        {
+            settings.remove("model");
+        }
+        let output_tokens = count("outputTokens")?;
+        let source_tokens = count("sourceTokens")
+            .or_else(|| Some((record.get("compressionRatio")?.as_f64()? * output_tokens as f64).round() as u64))?;
+        let read = |key: &str| record.get(key).cloned().unwrap_or_default();
+        Some(Self {
+            session_id: session.clone(),
+            version_id: version_id.into(),
+            number: version_id.strip_prefix('v')?.parse().ok()?,
+            file: text("file")?.to_owned(),
+            created_at: Time::parse(text("createdAt")?)?,
+            settings: serde_json::from_value(settings).ok()?,
+            engine,
+            original_tokens: source_tokens,
+            output_tokens,
+            output_messages: count("outputMessages").unwrap_or(0),
+            keepit_stats: serde_json::from_value(read("keepitStats")).unwrap_or_default(),
+            left_out: serde_json::from_value(read("leftOut")).unwrap_or_default(),
+            source_version: text("sourceVersion").map(VersionId::from),
+            last_used: text("lastUsed").and_then(Time::parse),
+            bytes: count("bytes").unwrap_or(0),
+            auto_created: read("autoCreated").as_bool().unwrap_or(false),
+        })
+    }
+}
+
+/// Names of members in the manner of the document's files.
+fn camel_case(value: &Value) -> Value {
+    renamed(value, &|key| {
+        let mut name = String::new();
+        for part in key.split('_') {
+            match part.chars().next() {
+                Some(first) if !name.is_empty() => {
+                    name.push(first.to_ascii_uppercase());
+                    name.push_str(&part[first.len_utf8()..]);
+                }
+                _ => name.push_str(part),
+            }
+        }
+        name
+    })
+}
+
+/// Names of members as on the wire.
+fn snake_case(value: &Value) -> Value {
+    renamed(value, &|key| {
+        let mut name = String::new();
+        for character in key.chars() {
+            if character.is_ascii_uppercase() {
+                name.push('_');
+            }
+            name.push(character.to_ascii_lowercase());
+        }
+        name
+    })
+}
+
+fn renamed(value: &Value, name: &dyn Fn(&str) -> String) -> Value {
+    match value {
+        Value::Object(members) => {
+            Value::Object(members.iter().map(|(key, value)| (name(key), renamed(value, name))).collect())
+        }
+        Value::Array(items) => Value::Array(items.iter().map(|item| renamed(item, name)).collect()),
+        other => other.clone(),
+    }
+}
+
+const COLUMNS: &str =
+    "session_id, version_id, number, file, created_at, settings, engine, original_tokens, output_tokens,
+    output_messages, keepit_stats, left_out, source_version, last_used, bytes, auto_created";
+
+fn from_row(row: &Row<'_>) -> rusqlite::Result<Option<VersionRow>> {
+    let settings: String = row.get(5)?;
+    // Written by us; what cannot be read is a damaged row, which the record beside its files replaces.
+    let Ok(settings) = serde_json::from_str(&settings) else { return Ok(None) };
+    Ok(Some(VersionRow {
+        session_id: row.get::<_, String>(0)?.into(),
+        version_id: row.get::<_, String>(1)?.into(),
+        number: row.get(2)?,
+        file: row.get(3)?,
+        created_at: Time::from_millis(row.get(4)?),
+        settings,
+        engine: row.get(6)?,
+        original_tokens: row.get(7)?,
+        output_tokens: row.get(8)?,
+        output_messages: row.get(9)?,
+        keepit_stats: from_json(&row.get::<_, String>(10)?),
+        left_out: from_json(&row.get::<_, String>(11)?),
+        source_version: row.get::<_, Option<String>>(12)?.map(VersionId::from),
+        last_used: row.get::<_, Option<i64>>(13)?.map(Time::from_millis),
+        bytes: row.get(14)?,
+        auto_created: row.get(15)?,
+    }))
+}
+
 impl Rows<'_> {
     /// The versions of a session as its manifest holds them, oldest first.
     pub fn version_records(&self, session: &SessionId) -> Result<Vec<Value>> {
+        Ok(self.versions(session)?.iter().map(VersionRow::record).collect())
+    }
+
+    /// The versions of a session, oldest first.
+    pub fn versions(&self, session: &SessionId) -> Result<Vec<VersionRow>> {
+        let mut statement = self
+            .connection
+            .prepare_cached(&format!("SELECT {COLUMNS} FROM version WHERE session_id = ?1 ORDER BY number"))
+            .map_err(failed)?;
+        let rows = statement.query_map([session.as_str()], from_row).map_err(failed)?;
+        rows.filter_map(Result::transpose).collect::<rusqlite::Result<_>>().map_err(failed)
+    }
+
+    /// One version.
+    pub fn version(&self, session: &SessionId, version: &VersionId) -> Result<Option<VersionRow>> {
+        self.connection
+            .prepare_cached(&format!("SELECT {COLUMNS} FROM version WHERE session_id = ?1 AND version_id = ?2"))
+            .and_then(|mut statement| statement.query_row([session.as_str(), version.as_str()], from_row).optional())
+            .map(Option::flatten)
+            .map_err(failed)
+    }
+
+    /// Gives out the next version number of a session; a number is never given twice.
+    pub fn take_version_number(&self, session: &SessionId) -> Result<u32> {
+        self.connection
+            .query_row(
+                "INSERT INTO version_number (session_id, number) VALUES (?1, 1)
+                 ON CONFLICT (session_id) DO UPDATE SET number = number + 1 RETURNING number",
+                [session.as_str()],
+                |row| row.get(0),
+            )
+            .map_err(failed)
+    }
+
+    /// Adds a version; its number counts as given.
+    pub fn put_version(&self, version: &VersionRow) -> Result<()> {
+        self.connection
+            .prepare_cached(&format!(
+                "INSERT OR REPLACE INTO version ({COLUMNS})
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)"
+            ))
+            .and_then(|mut statement| {
+                statement.execute(params![
+                    version.session_id.as_str(),
+                    version.version_id.as_str(),
+                    version.number,
+                    version.file,
+                    version.created_at.millis(),
+                    to_json(&version.settings).unwrap_or_default(),
+                    version.engine,
+                    version.original_tokens,
+                    version.output_tokens,
+                    version.output_messages,
+                    to_json(&version.keepit_stats).unwrap_or_default(),
+                    to_json(&version.left_out).unwrap_or_default(),
+                    version.source_version.as_ref().map(VersionId::as_str),
+                    version.last_used.map(Time::millis),
+                    version.bytes,
+                    version.auto_created,
+                ])
+            })
+            .map_err(failed)?;
+        self.connection
+            .execute(
+                "INSERT INTO version_number (session_id, number) VALUES (?1, ?2)
+                 ON CONFLICT (session_id) DO UPDATE SET number = max(number, excluded.number)",
+                params![version.session_id.as_str(), version.number],
+            )
+            .map_err(failed)?;
+        Ok(())
+    }
+
+    /// Deletes a version's row.
+    pub fn drop_version(&self, session: &SessionId, version: &VersionId) -> Result<()> {
+        self.connection
+            .execute(
+                "DELETE FROM version WHERE session_id = ?1 AND version_id = ?2",
+                [session.as_str(), version.as_str()],
+            )
+            .map_err(failed)?;
+        Ok(())
+    }
+
+    /// Remembers that a composition took a version.
+    pub fn touch_version(&self, session: &SessionId, version: &VersionId, now: Time) -> Result<()> {
+        self.connection
+            .execute(
+                "UPDATE version SET last_used = ?3 WHERE session_id = ?1 AND version_id = ?2",
+                params![session.as_str(), version.as_str(), now.millis()],
+            )
+            .map_err(failed)?;
+        Ok(())
+    }
+
+    /// Which compositions use which versions of a session: version and name.
+    pub fn version_uses(&self, session: &SessionId) -> Result<Vec<(VersionId, String)>> {
         let mut statement = self
             .connection
             .prepare_cached(
-                "SELECT version_id, file, created_at, settings, engine, original_tokens, output_tokens, output_messages, keepit_stats,
-                    source_version, auto_created FROM version WHERE session_id = ?1 ORDER BY number",
+                "SELECT DISTINCT version_id, name FROM composition JOIN component USING (composition_id)
+                 WHERE session_id = ?1 ORDER BY version_id, name",
             )
             .map_err(failed)?;
         let rows = statement
-            .query_map([session.as_str()], |row| {
-                let (original, output): (u64, u64) = (row.get(5)?, row.get(6)?);
-                Ok(json!({
-                    "versionId": row.get::<_, String>(0)?,
-                    "file": row.get::<_, String>(1)?,
-                    "createdAt": Time::from_millis(row.get(2)?),
-                    "settings": from_json::<Value>(&row.get::<_, String>(3)?),
-                    "engine": row.get::<_, String>(4)?,
-                    "originalTokens": original,
-                    "outputTokens": output,
-                    "outputMessages": row.get::<_, u64>(7)?,
-                    "compressionRatio": if output == 0 { 0.0 } else { original as f64 / output as f64 },
-                    "keepitStats": from_json::<Value>(&row.get::<_, String>(8)?),
-                    "sourceVersion": row.get::<_, Option<String>>(9)?,
-                    "autoCreated": row.get::<_, bool>(10)?,
-                }))
-            })
+            .query_map([session.as_str()], |row| Ok((row.get::<_, String>(0)?.into(), row.get(1)?)))
             .map_err(failed)?;
         rows.collect::<rusqlite::Result<_>>().map_err(failed)
     }

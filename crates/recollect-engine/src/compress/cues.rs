@@ -1,0 +1,135 @@
+//! What a piece weighs beside the rarity of its words: who says it, where it stands, what it is.
+//!
+//! Structure first: a user who speaks seldom among long outputs says what the work is about, while two people who talk
+//! say about as much each; the reply before the next request sums up what was done; the last one says how it stands.
+
+use super::piece::{Class, Piece};
+use crate::session::Role;
+
+/// What a message is in its session.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Place {
+    /// The last words of the model before the user speaks again.
+    pub(super) closing: bool,
+    /// The last words of the model in the session.
+    pub(super) last: bool,
+    /// The first words of the user in the session.
+    pub(super) opening: bool,
+    /// On a side chain: the inner life of a sub-agent.
+    pub(super) side: bool,
+}
+
+/// How the session as a whole is made.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shape {
+    /// 0 for talk between equals, 1 for work that a user directs with few words.
+    pub(super) directed: f32,
+}
+
+impl Shape {
+    /// From the words of the user, and of everybody and everything.
+    pub(super) fn of(user_words: u64, all_words: u64) -> Self {
+        let share = user_words as f32 / all_words.max(1) as f32;
+        Self { directed: (1.0 - share / 0.35).clamp(0.0, 1.0) }
+    }
+}
+
+/// What a piece weighs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Weight {
+    /// Factor of what its words newly cover.
+    pub(super) cover: f32,
+    /// Worth of its own, whatever its words.
+    pub(super) worth: f32,
+}
+
+/// Weighs a piece.
+pub(super) fn weigh(piece: &Piece, role: Role, place: Place, shape: Shape) -> Weight {
+    let directed = shape.directed;
+    let (mut cover, mut worth) = match piece.class {
+        Class::Kept => (1.0, 0.0),
+        Class::Sentence if role == Role::User => {
+            // The request stands at the front; what is pasted after it is material.
+            let fading = 1.0 / (1.0 + piece.words_before as f32 / 60.0);
+            (1.0 + 5.0 * directed * fading, 14.0 * directed * fading)
+        }
+        Class::Sentence => {
+            let fading = 1.0 / (1.0 + piece.words_before as f32 / 200.0);
+            if place.last {
+                (1.0 + 4.0 * directed * fading, 8.0 * directed * fading)
+            } else if place.closing {
+                (1.0 + 0.8 * directed * fading, 0.0)
+            } else {
+                (1.0 - 0.3 * directed, 0.0)
+            }
+        }
+        Class::Heading => (if place.last { 1.0 + 2.0 * directed } else { 0.5 }, 0.0),
+        Class::Code => (if place.last { 1.0 } else { 0.35 }, 0.0),
+        Class::Thought => (0.3, 0.0),
+        Class::Digest => (0.5, 0.0),
+        Class::Command => (0.5, 0.0),
+        Class::Call => (0.2, 0.0),
+        Class::Change => (0.7, 6.0),
+        Class::Commit => (2.0, 20.0),
+        Class::State => (1.0, 2.0),
+        Class::Task => (0.5, 0.0),
+        Class::Content => (0.1, 0.0),
+        Class::Failure => (1.0, 5.0),
+        Class::Verdict => (0.6, 2.0),
+        Class::Edge => (0.15, 0.0),
+        Class::Output => (0.04, 0.0),
+        Class::Report => (0.6, 0.0),
+    };
+    if matches!(piece.class, Class::Sentence | Class::Thought | Class::Report | Class::Digest) {
+        cover *= spoken(&piece.text, role, directed);
+    }
+    if place.opening && piece.class == Class::Sentence {
+        cover *= 1.0 + 0.5 * directed;
+    }
+    if place.side {
+        cover *= 0.25;
+        worth *= 0.25;
+    }
+    Weight { cover, worth }
+}
+
+/// What the form of a sentence adds: questions carry less than statements, reasons and corrections more.
+fn spoken(text: &str, role: Role, directed: f32) -> f32 {
+    let mut factor = 1.0;
+    let trimmed = text.trim_end();
+    if trimmed.ends_with('?') {
+        // What a directing user asks is a request; in talk the answer holds the particulars.
+        let kept = if role == Role::User { directed } else { 0.0 };
+        factor *= 0.6 + 0.4 * kept;
+    }
+    let lower = text.to_lowercase();
+    if REASONS.iter().any(|word| lower.contains(word)) {
+        factor *= 1.0 + 0.25 * directed;
+    }
+    factor
+}
+
+/// Words that join a reason, a decision, a correction or an open end to what is said; the same in any trade.
+const REASONS: &[&str] = &[
+    "because",
+    "instead",
+    "decid",
+    "root cause",
+    "so that",
+    "therefore",
+    "must ",
+    "never ",
+    "always ",
+    "don't ",
+    "do not ",
+    "should ",
+    "fixed",
+    "remaining",
+    "todo",
+    "not yet",
+    "turns out",
+    "the problem",
+    "the issue",
+    "rather than",
+    "important",
+];
