@@ -143,3 +143,6 @@ impl Why {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -30,11 +30,8 @@ pub mod sources;
 pub mod testing;
 pub mod time;
 pub mod tokens;
-<<<<<<< HEAD
 pub mod transcript;
-=======
 pub mod versions;
->>>>>>> b346394 (engine: the built-in compression and its versions)
 
 pub use engine::{Engine, EngineOptions};
 pub use error::{Error, ErrorKind, Result};

@@ -161,7 +161,8 @@ pub(super) fn commit_subject(command: &str) -> Option<String> {
         command[..at].contains("git ").then_some(at)
     })?;
     let rest = &command[at..];
-    let flag = ["-m", "-am", "--message="].iter().filter_map(|flag| rest.find(flag).map(|at| at + flag.len())).min()?;
+    let flag =
+        [" -m", " -am", " --message="].iter().filter_map(|flag| rest.find(flag).map(|at| at + flag.len())).min()?;
     let mut message = rest[flag..].trim_start_matches([' ', '=']);
     if let Some(here) = message.strip_prefix("\"$(cat <<") {
         message = here.split_once('\n').map_or("", |(_, body)| body);

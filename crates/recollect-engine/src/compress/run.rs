@@ -146,7 +146,7 @@ impl<'w> Work<'w> {
             tier_budgets,
             head: HeadSize::None,
             headings: vec![String::new(); ranges.len()],
-            verbatim: input.messages.iter().map(verbatim).collect(),
+            verbatim: verbatims(input),
         };
         work.furnish();
         work
@@ -405,6 +405,17 @@ impl<'w> Work<'w> {
             source_indexes,
         }
     }
+}
+
+/// The texts of messages that can stand as they are; those with markers cannot, since markers are taken out.
+fn verbatims(input: &Input<'_>) -> Vec<Option<String>> {
+    let mut texts: Vec<Option<String>> = input.messages.iter().map(verbatim).collect();
+    for keepit in input.keepits {
+        if let Some(text) = texts.get_mut(keepit.message as usize) {
+            *text = None;
+        }
+    }
+    texts
 }
 
 /// The text of a message that is all words, nothing wrapped: what stands when none of it is left out.

@@ -60,7 +60,7 @@ impl Source {
             head,
             project_id: row.project_id.clone(),
             distance: loaded.distance,
-            decay: Decay::default(),
+            decay: engine.decay()?,
             from: None,
             messages: Vec::new(),
             tokens: Vec::new(),
