@@ -6,11 +6,8 @@
 
 pub mod api;
 pub mod archive;
-<<<<<<< HEAD
-pub mod config;
-=======
 pub mod compress;
->>>>>>> 88cea83 (engine: the built-in compression and its versions)
+pub mod config;
 pub mod db;
 pub mod dedup;
 pub mod document;

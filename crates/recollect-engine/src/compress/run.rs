@@ -249,13 +249,12 @@ impl<'w> Work<'w> {
         for round in 0..ROUNDS {
             watch("choosing", total / 2 + total * round as u64 / (2 * ROUNDS as u64), total)?;
             let mut changed = false;
-            for tier in 0..tiers {
-                let actual = rendered.tier_output[tier];
-                if actual > most[tier] {
-                    changed |= give_back(choice, forced, tier, (actual - most[tier]) as f32);
-                } else if most[tier] - actual > most[tier] / 60 && round + 2 < ROUNDS {
+            for (tier, (actual, most)) in rendered.tier_output.iter().zip(&most).enumerate() {
+                if actual > most {
+                    changed |= give_back(choice, forced, tier, (actual - most) as f32);
+                } else if most - actual > most / 60 && round + 2 < ROUNDS {
                     let before = choice.order.len();
-                    choice.fill(tier as u32, (most[tier] - actual) as f32 * 0.97);
+                    choice.fill(tier as u32, (most - actual) as f32 * 0.97);
                     changed |= choice.order.len() > before;
                 }
             }

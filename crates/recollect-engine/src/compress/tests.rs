@@ -196,7 +196,7 @@ fn keepits_over_the_budget_are_named_with_what_they_need() {
     let mut messages = work(3);
     let long = "Never log a token, not even its hash prefix, whatever the level of the log is. ".repeat(20);
     let keepit = mark(&mut messages, 0, 0, 100, long.trim());
-    let error = go(&messages, &[keepit.clone()], &uniform(40.0)).expect_err("it cannot fit");
+    let error = go(&messages, std::slice::from_ref(&keepit), &uniform(40.0)).expect_err("it cannot fit");
     assert_eq!(error.kind, ErrorKind::OverBudget);
     assert!(error.message.contains("Never log a token") && error.message.contains("1.00"), "{}", error.message);
     let needed: u64 =
