@@ -1,5 +1,6 @@
 //! Objects of the wire for tests, complete but for what the test says.
 
+import type { KeepitMarker } from '../api/generated/KeepitMarker'
 import type { MessageView } from '../api/generated/MessageView'
 import type { SessionSummary } from '../api/generated/SessionSummary'
 
@@ -41,5 +42,25 @@ export function aMessage(given: Partial<MessageView> = {}): MessageView {
     keepits: [],
     ...given,
     blocks,
+  }
+}
+
+export function aKeepit(given: Partial<KeepitMarker> = {}): KeepitMarker {
+  return {
+    marker_id: 'k1',
+    session_id: '7c41e0b2-0000-4000-8000-000000000001',
+    message_uuid: 'u0',
+    message_index: 0,
+    weight: 0.9,
+    text_weight: 0.9,
+    content: 'Keep this.',
+    start: 0,
+    end: 10,
+    context: '',
+    source: 'text',
+    created_at: '2026-01-20T10:00:00.000Z',
+    survived_in: [],
+    summarized_in: [],
+    ...given,
   }
 }
