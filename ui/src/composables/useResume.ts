@@ -16,6 +16,8 @@ export interface ResumeState {
   error: ShallowRef<EngineError | undefined>
   /** Starts it for a composition; in the folder of its project if no other is given. */
   start: (name: string, cwd?: string) => Promise<void>
+  /** Resumes a session that the client still has, as it is. */
+  startOriginal: (title: string, original: Resumed) => Promise<void>
   /** Opens the terminal once more. */
   open: () => Promise<void>
   /** Lets the user choose the folder, and writes the session there. */
@@ -44,6 +46,12 @@ export function useResume(): ResumeState {
     await open()
   }
 
+  async function startOriginal(title: string, original: Resumed): Promise<void> {
+    name.value = title
+    resumed.value = original
+    await open()
+  }
+
   async function open(): Promise<void> {
     const written = resumed.value
     if (written === undefined) return
@@ -67,5 +75,5 @@ export function useResume(): ResumeState {
     }
   }
 
-  return { stage, name, resumed, error, start, open, chooseFolder, close: () => (stage.value = undefined) }
+  return { stage, name, resumed, error, start, startOriginal, open, chooseFolder, close: () => (stage.value = undefined) }
 }
