@@ -4,9 +4,15 @@
 //! transcripts report, Claude needs ×1.16 of it for prose and ×1.30 for code. A transcript is a mixture, so one factor,
 //! ×1.25, serves for it; the newer models split text finer, ×1.3 more. Ratios and budgets are counted in this way everywhere.
 
+mod known;
+mod pieces;
+
 use std::fmt;
 
 use bpe_openai::Tokenizer;
+
+use known::Known;
+use pieces::Pieces;
 
 /// Factors in thousandths, by family: one row a family, the first that fits.
 ///
@@ -54,20 +60,19 @@ impl Counter {
     /// is white space: `count(a + "\n\n" + b) ≤ count(a) + count("\n\n") + count(b) + factor`. At any other cut a piece
     /// of text may be split differently, so a hard budget is checked on the whole, as [`Counter::fits`] does.
     pub fn count(&self, text: &str) -> u64 {
-        self.scale(pieces(text).map(count_piece).sum())
+        self.scale(Known::lend(|known| pieces(text).map(|piece| known.count(piece, count_piece)).sum()))
     }
 
     /// The count, when it is within the budget; stops reading as soon as it is not.
     pub fn fits(&self, text: &str, budget: u64) -> Option<u64> {
         let most = self.most_raw(budget);
-        let mut raw = 0;
-        for piece in pieces(text) {
-            raw += count_piece(piece);
-            if raw > most {
-                return None;
-            }
-        }
-        Some(self.scale(raw))
+        let raw = Known::lend(|known| {
+            pieces(text).try_fold(0, |raw, piece| {
+                let raw = raw + known.count(piece, count_piece);
+                (raw <= most).then_some(raw)
+            })
+        });
+        raw.map(|raw| self.scale(raw))
     }
 
     /// Tokens for a number of `o200k` tokens.
@@ -104,7 +109,7 @@ fn number(part: &str) -> Option<u32> {
 
 /// What the tokenizer's own pattern splits a text into, long pieces cut.
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
-    tokenizer().split(text).flat_map(cut)
+    Pieces::of(tokenizer(), text).flat_map(cut)
 }
 
 fn tokenizer() -> &'static Tokenizer {
