@@ -26,7 +26,7 @@ async fn ingest_latest_takes_the_newest_session_and_says_so() {
     let notification = desktop.panel.notification();
     assert_eq!(notification.title, "Kept a new session", "{notification:?}");
     assert_eq!(
-        notification.body, "Fix the token refresh\n12 messages, 12 new, 1 keepit",
+        notification.body, "Fix the token refresh\n15 messages, 15 new, 1 keepit",
         "which session, and how much"
     );
     let sessions = app.call("session_list", json!({})).await;
