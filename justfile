@@ -34,8 +34,7 @@ desktop *filter:
 
 # The package for Debian and Ubuntu
 deb:
-    scripts/setup run
-    npm --prefix ui exec -- tauri build --bundles deb
+    scripts/package
 
 # All icons from the drawings
 icons:
