@@ -5,11 +5,14 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use fantoccini::elements::Element;
+use fantoccini::key::Key;
 use fantoccini::{Client, ClientBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
 
 use crate::desktop::{Desktop, Server};
+use crate::screen::Place;
 
 /// The program that is tested.
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_recollect-desktop");
@@ -54,6 +57,66 @@ impl App {
         let children = format!("/proc/{0}/task/{0}/children", self.driver.id());
         let children = fs_err::read_to_string(children).expect("the driver runs");
         children.split_whitespace().next().and_then(|id| id.parse().ok()).expect("the program runs under the driver")
+    }
+
+    /// Waits for an element by CSS selector.
+    pub(crate) async fn find(&self, selector: &str) -> Element {
+        self.find_text(selector, "").await
+    }
+
+    /// Waits for the last element of a CSS selector that is drawn and shows `text`.
+    pub(crate) async fn find_text(&self, selector: &str, text: &str) -> Element {
+        let script = "const [selector, text] = arguments;
+            const isDrawn = (found) => found.getClientRects().length > 0;
+            const fits = (found) => isDrawn(found) && (found.innerText ?? found.textContent).includes(text);
+            return [...document.querySelectorAll(selector)].filter(fits).at(-1) ?? null";
+        let started = Instant::now();
+        loop {
+            let found = self.page.execute(script, vec![json!(selector), json!(text)]).await.expect("the page answers");
+            if let Some(id) = found.get(ELEMENT_KEY).and_then(Value::as_str) {
+                return Element::from_element_id(self.page.clone(), id.to_owned().into());
+            }
+            if started.elapsed() > PATIENCE {
+                self.picture("not-found").await;
+                panic!("no `{selector}` with `{text}`; the page says:\n{}", self.text("body").await);
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+
+    /// Waits for such an element, and clicks it.
+    pub(crate) async fn click(&self, selector: &str, text: &str) {
+        let element = self.find_text(selector, text).await;
+        element.click().await.unwrap_or_else(|error| panic!("`{selector}` with `{text}` is not clicked: {error}"));
+    }
+
+    /// Waits for a field, and types into it instead of what it holds.
+    pub(crate) async fn fill(&self, selector: &str, text: &str) {
+        let field = self.find(selector).await;
+        field.click().await.expect("the field takes the focus");
+        let control_a = format!("{}a{}", char::from(Key::Control), char::from(Key::Null));
+        field.send_keys(&control_a).await.expect("its text is selected");
+        field.send_keys(text).await.expect("it takes text");
+    }
+
+    /// The text that the first element of a selector shows.
+    pub(crate) async fn text(&self, selector: &str) -> String {
+        let script = "return document.querySelector(arguments[0])?.innerText ?? ''";
+        let text = self.page.execute(script, vec![json!(selector)]).await.expect("the page answers");
+        text.as_str().map(str::to_owned).unwrap_or_default()
+    }
+
+    /// How many elements of a selector there are.
+    pub(crate) async fn count(&self, selector: &str) -> u64 {
+        let script = "return document.querySelectorAll(arguments[0]).length";
+        let count = self.page.execute(script, vec![json!(selector)]).await.expect("the page answers");
+        count.as_u64().unwrap_or_default()
+    }
+
+    /// The middle of an element on the screen; without a window manager the page begins at the window's corner.
+    pub(crate) async fn middle(&self, element: &Element) -> Place {
+        let (x, y, width, height) = element.rectangle().await.expect("the element is drawn");
+        ((x + width / 2.0) as i64, (y + height / 2.0) as i64)
     }
 
     /// Calls a command of the engine as the page does.
@@ -101,6 +164,9 @@ impl App {
         let _ = self.page.close().await;
     }
 }
+
+/// Key of an element in answers of WebDriver, by its specification.
+const ELEMENT_KEY: &str = "element-6066-11e4-a52e-4f735466cecf";
 
 /// Waits until something is so.
 pub(crate) async fn until<Answer: Future<Output = bool>>(what: &str, mut is_so: impl FnMut() -> Answer) {

@@ -6,6 +6,7 @@
 mod app;
 mod desktop;
 mod drop;
+mod journey;
 mod mouse;
 mod panel;
 mod screen;

@@ -13,6 +13,7 @@ async fn the_window_opens_with_its_page_and_an_open_memory() {
     let overview = app.call("memory_overview", json!({})).await;
     assert_eq!(overview["home"], json!(desktop.memory()), "the environment says where the memory is: {overview}");
     until("the window is on the screen", || async { desktop.screen.shows("Recollect") }).await;
+    app.find("nav[aria-label='Main']").await;
     app.picture("start").await;
     app.close().await;
 }
