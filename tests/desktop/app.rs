@@ -12,7 +12,6 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
 
 use crate::desktop::{Desktop, Server};
-use crate::screen::Place;
 
 /// The program that is tested.
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_recollect-desktop");
@@ -104,19 +103,6 @@ impl App {
         let script = "return document.querySelector(arguments[0])?.innerText ?? ''";
         let text = self.page.execute(script, vec![json!(selector)]).await.expect("the page answers");
         text.as_str().map(str::to_owned).unwrap_or_default()
-    }
-
-    /// How many elements of a selector there are.
-    pub(crate) async fn count(&self, selector: &str) -> u64 {
-        let script = "return document.querySelectorAll(arguments[0]).length";
-        let count = self.page.execute(script, vec![json!(selector)]).await.expect("the page answers");
-        count.as_u64().unwrap_or_default()
-    }
-
-    /// The middle of an element on the screen; without a window manager the page begins at the window's corner.
-    pub(crate) async fn middle(&self, element: &Element) -> Place {
-        let (x, y, width, height) = element.rectangle().await.expect("the element is drawn");
-        ((x + width / 2.0) as i64, (y + height / 2.0) as i64)
     }
 
     /// Calls a command of the engine as the page does.
