@@ -1,6 +1,10 @@
 //! Objects of the wire for tests, complete but for what the test says.
 
 import type { KeepitMarker } from '../api/generated/KeepitMarker'
+import type { IngestedFile } from '../api/generated/IngestedFile'
+import type { IngestedSession } from '../api/generated/IngestedSession'
+import type { IngestReport } from '../api/generated/IngestReport'
+import type { IngestTotals } from '../api/generated/IngestTotals'
 import type { MessageView } from '../api/generated/MessageView'
 import type { SessionSummary } from '../api/generated/SessionSummary'
 
@@ -63,4 +67,13 @@ export function aKeepit(given: Partial<KeepitMarker> = {}): KeepitMarker {
     summarized_in: [],
     ...given,
   }
+}
+
+export function anIngestedFile(given: Partial<IngestedFile> = {}): IngestedFile {
+  return { path: '/t/a.jsonl', session_id: 's1', part: 'main', status: 'new', bytes_read: 100, messages: 0, new_unique: 0, note: null, issues: [], error: null, ...given }
+}
+
+export function aReport(given: { sessions?: IngestedSession[]; files?: IngestedFile[]; totals?: Partial<IngestTotals> } = {}): IngestReport {
+  const totals: IngestTotals = { sessions: 0, files: 0, messages: 0, new_unique: 0, duplicates: 0, bytes: 0, bytes_read: 0, bytes_stored: 0, keepits: 0, issues: 0, new: 0, updated: 0, unchanged: 0, failed: 0, skipped: 0 }
+  return { sessions: given.sessions ?? [], files: given.files ?? [], totals: { ...totals, ...given.totals } }
 }

@@ -3,6 +3,7 @@
 
 import type { Block } from '../api/generated/Block'
 import type { MessageView } from '../api/generated/MessageView'
+import { localCommand, type LocalCommand } from './localCommand'
 
 export type TextBlock = Extract<Block, { type: 'text' }>
 export type ToolUse = Extract<Block, { type: 'tool_use' }>
@@ -17,13 +18,15 @@ export type Section =
   | { kind: 'attachment'; attachment: Attachment; block: number }
   | { kind: 'result'; result: ToolResult; block: number }
 
-export type RowKind = 'user' | 'assistant' | 'compaction' | 'summary' | 'notice' | 'meta' | 'hidden'
+export type RowKind = 'user' | 'assistant' | 'compaction' | 'summary' | 'notice' | 'meta' | 'command' | 'hidden'
 
 /** A record as a row. */
 export interface Row {
   kind: RowKind
   message: MessageView
   sections: Section[]
+  /** What the user ran in the client, in rows of that kind. */
+  command: LocalCommand | undefined
   /** It opens a turn: name and time stand above it. */
   opens: boolean
   /** Index of the last record of the turn that it opens, as far as it is known. */
@@ -51,8 +54,9 @@ export function conversationRows(first: number, last: number, at: (index: number
       continue
     }
     const sections = sectionsOf(message, calls)
-    const kind = kindOf(message, sections)
-    const row: Row = { kind, message, sections, opens: false, turnEnd: index, joinsAbove: false, joinsBelow: false }
+    const command = commandOf(message)
+    const kind = command === undefined ? kindOf(message, sections) : 'command'
+    const row: Row = { kind, message, sections, command, opens: false, turnEnd: index, joinsAbove: false, joinsBelow: false }
     rows.set(index, row)
     if (kind === 'hidden') {
       if (opener !== undefined) opener.turnEnd = index
@@ -85,6 +89,14 @@ function continues(above: MessageView, message: MessageView): boolean {
 
 function isToolRow(row: Row): boolean {
   return row.message.role === 'tool'
+}
+
+function commandOf(message: MessageView): LocalCommand | undefined {
+  const [only] = message.blocks
+  // What is marked is always shown as it is.
+  if (message.blocks.length !== 1 || only?.type !== 'text' || message.keepits.length > 0) return undefined
+  if (message.role !== 'user' && message.role !== 'system') return undefined
+  return message.kind === 'turn' || message.kind === 'notice' ? localCommand(only.text) : undefined
 }
 
 function kindOf(message: MessageView, sections: readonly Section[]): RowKind {

@@ -13,6 +13,7 @@ export function rowHeight(row: Row | undefined): number {
     case 'summary':
     case 'meta':
     case 'notice':
+    case 'command':
       return 36
     default:
   }
