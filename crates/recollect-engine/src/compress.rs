@@ -117,6 +117,11 @@ pub struct Outcome {
     pub output_map: Vec<u64>,
 }
 
+/// What surviving keepits need; the source of an `OverBudget`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("they need {0} tokens")]
+pub struct Needs(pub u64);
+
 /// Hears how far a compression is: what it does, how much of how much is done. An error stops it.
 pub type Watch<'w> = dyn Fn(&str, u64, u64) -> Result<()> + 'w;
 

@@ -113,6 +113,36 @@ pub fn lines(frame: &Frame<'_>, opening: &Saying, sayings: &[Saying]) -> String 
     lines
 }
 
+/// What is said in the lines of a session, as Markdown with a heading for each change of speaker.
+pub fn as_markdown(lines: &str) -> String {
+    let mut text = String::new();
+    let mut before = "";
+    for record in lines.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
+        let speaker = match record["type"].as_str() {
+            Some("assistant") => "Assistant",
+            // Headings of sessions and what opens them are nobody's words.
+            Some("user") if record["recollect"].get("sources").is_none() => "",
+            Some("user") if record["isMeta"] == true => "Tool",
+            Some("user") => "User",
+            _ => continue,
+        };
+        let content = &record["message"]["content"];
+        let words = content.as_str().or_else(|| content[0]["text"].as_str()).unwrap_or_default();
+        if !text.is_empty() {
+            text.push_str("\n\n");
+        }
+        if speaker != before && !speaker.is_empty() {
+            text.push_str("### ");
+            text.push_str(speaker);
+            text.push_str("\n\n");
+        }
+        text.push_str(words);
+        before = speaker;
+    }
+    text.push('\n');
+    text
+}
+
 impl Frame<'_> {
     /// The uuid of a record, the same whenever the session is written again.
     fn uuid(&self, at: usize) -> String {
@@ -230,6 +260,23 @@ mod tests {
             assert_eq!(record["sessionId"], "00000000-0000-0000-0000-000000000007");
             parent = record["uuid"].clone();
         }
+    }
+
+    #[test]
+    fn lines_can_be_read_as_markdown() {
+        let opening = Saying { origin: json!({ "composition": "c" }), ..saying(Role::User, "what this is") };
+        let heading = Saying { origin: json!({ "composition": "c" }), ..saying(Role::System, "## 1. One") };
+        let said = [
+            heading,
+            saying(Role::User, "go"),
+            saying(Role::Assistant, "a"),
+            saying(Role::Assistant, "b"),
+            saying(Role::Tool, "ok"),
+        ];
+        assert_eq!(
+            as_markdown(&lines(&frame(), &opening, &said)),
+            "what this is\n\n## 1. One\n\n### User\n\ngo\n\n### Assistant\n\na\n\nb\n\n### Tool\n\nok\n"
+        );
     }
 
     #[test]

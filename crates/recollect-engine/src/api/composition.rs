@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use crate::api::compression::{CompressionSettings, LeftOut, VersionMessage};
+use crate::compose;
 use crate::engine::Call;
 use crate::error::Result;
 use crate::ids::{CompositionId, ProjectId, SessionId, VersionId};
@@ -224,32 +225,32 @@ pub struct Resumed {
     pub command: String,
 }
 
-/// Bound by the next step.
-pub fn preview(_call: &Call<'_>, _request: CompositionRequest) -> Result<CompositionPreview> {
-    Err(crate::error::Error::internal("not built yet"))
+/// Shows what a composition would be, with exact figures; nothing is written.
+pub fn preview(call: &Call<'_>, request: CompositionRequest) -> Result<CompositionPreview> {
+    compose::preview(call, &request)
 }
 
-/// Bound by the next step.
-pub fn create(_call: &Call<'_>, _request: CompositionRequest) -> Result<Composition> {
-    Err(crate::error::Error::internal("not built yet"))
+/// Makes a composition, with new versions where none suits.
+pub fn create(call: &Call<'_>, request: CompositionRequest) -> Result<Composition> {
+    compose::create(call, &request)
 }
 
-/// Bound by the next step.
-pub fn list(_call: &Call<'_>, _request: CompositionListRequest) -> Result<Vec<Composition>> {
-    Err(crate::error::Error::internal("not built yet"))
+/// Lists the compositions, newest first.
+pub fn list(call: &Call<'_>, _request: CompositionListRequest) -> Result<Vec<Composition>> {
+    compose::list(call.engine)
 }
 
-/// Bound by the next step.
-pub fn detail(_call: &Call<'_>, _request: CompositionNameRequest) -> Result<CompositionDetail> {
-    Err(crate::error::Error::internal("not built yet"))
+/// Shows a composition with its text.
+pub fn detail(call: &Call<'_>, request: CompositionNameRequest) -> Result<CompositionDetail> {
+    compose::detail(call.engine, &request.name)
 }
 
-/// Bound by the next step.
-pub fn remove(_call: &Call<'_>, _request: CompositionNameRequest) -> Result<Composition> {
-    Err(crate::error::Error::internal("not built yet"))
+/// Removes a composition; its versions and the sessions that were started from it stay.
+pub fn remove(call: &Call<'_>, request: CompositionNameRequest) -> Result<Composition> {
+    compose::remove(call.engine, &request.name)
 }
 
-/// Bound by the next step.
-pub fn resume(_call: &Call<'_>, _request: ResumeRequest) -> Result<Resumed> {
-    Err(crate::error::Error::internal("not built yet"))
+/// Writes a new session of Claude Code that goes on from a composition.
+pub fn resume(call: &Call<'_>, request: ResumeRequest) -> Result<Resumed> {
+    compose::resume(call.engine, &request)
 }

@@ -10,7 +10,7 @@ use super::piece::{Class, one_line};
 use super::plan::{self, Prepared, tier_ranges};
 use super::select::{Choice, Tuning};
 use super::settings::{Resolved, Tier};
-use super::{Input, Outcome, Watch, Why, verdicts};
+use super::{Input, Needs, Outcome, Watch, Why, verdicts};
 use crate::api::compression::{KeepitMode, LeftOut, TierResult, VersionMessage, VersionMessageKind};
 use crate::api::keepit::{Aggressiveness, MarkerVerdict};
 use crate::dedup::ContentHash;
@@ -225,7 +225,8 @@ impl<'w> Work<'w> {
                 )
             } else {
                 "lower their weights, or choose the keepit mode ignore".to_owned()
-            }));
+            })
+            .because(Needs(*needed)));
         }
         Ok(())
     }

@@ -1,0 +1,215 @@
+//! What a session brings to a composition, read when it is needed and once.
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::join::Origin;
+use super::plan::Rendition;
+use super::render::body;
+use super::select::{Candidate, Pick};
+use crate::api::compression::{
+    CompressionSettings, LeftOut, Version, VersionMessage, VersionMessageKind, VersionMessagesRequest,
+};
+use crate::archive::hex;
+use crate::compress::Outcome;
+use crate::db::{SessionRow, VersionRow};
+use crate::dedup::ContentHash;
+use crate::engine::{Call, Engine};
+use crate::error::{Error, Result};
+use crate::ids::{SessionId, VersionId};
+use crate::session::{Block, Message, MessageKind};
+use crate::versions::{self, Source};
+
+/// A session and its versions.
+pub(super) struct Material<'c> {
+    call: &'c Call<'c>,
+    pub(super) session: SessionRow,
+    pub(super) project_path: String,
+    pub(super) versions: Vec<VersionRow>,
+    /// Marked words, in order.
+    pub(super) keepits: Vec<String>,
+    /// The messages of the original by index.
+    pub(super) origins: HashMap<u32, Origin>,
+    source: OnceCell<Source>,
+    existing: RefCell<HashMap<VersionId, Rendition>>,
+    /// Compressions that were made, by their settings.
+    made: RefCell<Vec<(CompressionSettings, Rc<Outcome>)>>,
+}
+
+impl<'c> Material<'c> {
+    /// Reads the facts of a session, not its messages.
+    pub(super) fn new(call: &'c Call<'c>, session: &SessionId) -> Result<Self> {
+        let engine = call.engine;
+        engine.db().read(|rows| {
+            let session = rows
+                .session(session)?
+                .ok_or_else(|| Error::not_found(format!("session {session} is not in memory")))?;
+            let project_path =
+                rows.project(&session.project_id)?.map(|project| project.original_path).unwrap_or_default();
+            let messages = match rows.main_file(&session.session_id)? {
+                Some(file) => rows.messages(file.file_id, 0, None)?,
+                None => Vec::new(),
+            };
+            let origin =
+                |uuid, reply_id, hash: &[u8; 32], timestamp| Origin { uuid, reply_id, hash: hex(hash), timestamp };
+            Ok(Self {
+                call,
+                project_path,
+                versions: rows.versions(&session.session_id)?,
+                keepits: rows
+                    .keepits(&session.session_id)?
+                    .into_iter()
+                    .map(|keepit| keepit.content.trim().to_owned())
+                    .collect(),
+                origins: messages
+                    .into_iter()
+                    .map(|row| (row.position, origin(row.uuid, row.reply_id, &row.hash, row.timestamp)))
+                    .collect(),
+                session,
+                source: OnceCell::new(),
+                existing: RefCell::default(),
+                made: RefCell::default(),
+            })
+        })
+    }
+
+    /// What the user or the transcript calls it.
+    pub(super) fn title(&self) -> &str {
+        self.session.user_title.as_deref().unwrap_or(&self.session.title)
+    }
+
+    /// Its versions, as selection sees them.
+    pub(super) fn candidates(&self) -> Vec<Candidate> {
+        self.versions
+            .iter()
+            .map(|version| Candidate {
+                version_id: version.version_id.clone(),
+                output_tokens: version.output_tokens,
+                ratio: self.ratio_of(version.output_tokens),
+                preserved: version.keepit_stats.preserved,
+                summarized: version.keepit_stats.summarized,
+            })
+            .collect()
+    }
+
+    /// Tokens of the original for one of the output.
+    pub(super) fn ratio_of(&self, output_tokens: u64) -> f64 {
+        self.session.tokens as f64 / output_tokens.max(1) as f64
+    }
+
+    /// Tokens of what a composition would hold of these messages.
+    pub(super) fn tokens_of<'m>(&self, messages: impl IntoIterator<Item = &'m VersionMessage>) -> u64 {
+        self.call.engine.counter().count(&body(messages))
+    }
+
+    /// The original, or a version that is there.
+    pub(super) fn existing(&self, pick: &Pick) -> Result<Rendition> {
+        let version = pick.version_id();
+        if let Some(rendition) = self.existing.borrow().get(&version) {
+            return Ok(rendition.clone());
+        }
+        self.call.cancel.check()?;
+        let (messages, left_out) = match pick {
+            Pick::Original => originals(self.call.engine, self.source()?),
+            Pick::Version(_) | Pick::New => {
+                let session = self.session.session_id.to_string();
+                let request = VersionMessagesRequest { session, version: version.clone(), offset: None, limit: None };
+                let page = versions::messages(self.call.engine, &request)?;
+                (page.messages, page.left_out)
+            }
+        };
+        let rendition = Rendition { tokens: self.tokens_of(&messages), messages, left_out };
+        self.existing.borrow_mut().insert(version, rendition.clone());
+        Ok(rendition)
+    }
+
+    /// A version that is there.
+    pub(super) fn version(&self, version: &VersionId) -> Result<&VersionRow> {
+        self.versions.iter().find(|row| row.version_id == *version).ok_or_else(|| {
+            let names: Vec<&str> = self.versions.iter().map(|row| row.version_id.as_str()).collect();
+            let has =
+                if names.is_empty() { "it has none yet".to_owned() } else { format!("it has {}", names.join(", ")) };
+            Error::not_found(format!("session {} has no version `{version}`", self.session.session_id))
+                .hint(format!("{has}; `auto`, `new` and `original` are always there"))
+        })
+    }
+
+    /// A compression by the settings; nothing is stored.
+    pub(super) fn compressed(&self, settings: &CompressionSettings) -> Result<Rendition> {
+        let outcome = self.outcome(settings)?;
+        // A version is never larger than its share, in neither of its forms.
+        let tokens = self.tokens_of(&outcome.messages).max(outcome.output_tokens);
+        Ok(Rendition { messages: outcome.messages.clone(), tokens, left_out: outcome.left_out.clone() })
+    }
+
+    /// Stores the compression by the settings as a version.
+    pub(super) fn save(&self, settings: &CompressionSettings) -> Result<Version> {
+        versions::save(self.call.engine, self.source()?, settings, &*self.outcome(settings)?, true)
+    }
+
+    fn outcome(&self, settings: &CompressionSettings) -> Result<Rc<Outcome>> {
+        let known = self.made.borrow().iter().find(|(made, _)| made == settings).map(|(_, outcome)| Rc::clone(outcome));
+        if let Some(outcome) = known {
+            return Ok(outcome);
+        }
+        self.call.cancel.check()?;
+        let outcome = Rc::new(versions::run(self.call, self.source()?, settings)?);
+        self.made.borrow_mut().push((settings.clone(), Rc::clone(&outcome)));
+        Ok(outcome)
+    }
+
+    fn source(&self) -> Result<&Source> {
+        match self.source.get() {
+            Some(source) => Ok(source),
+            None => {
+                let source = Source::load(self.call.engine, &self.session.session_id, None)?;
+                Ok(self.source.get_or_init(|| source))
+            }
+        }
+    }
+}
+
+/// The messages of an original that a model can read again, word for word, and what of it is not among them.
+fn originals(engine: &Engine, source: &Source) -> (Vec<VersionMessage>, Vec<LeftOut>) {
+    let mut messages = Vec::new();
+    let mut left_out: Vec<LeftOut> = Vec::new();
+    let mut leave = |reason: &str, tokens: u64| match left_out.iter_mut().find(|left| left.reason == reason) {
+        Some(left) => {
+            left.messages += 1;
+            left.tokens += tokens;
+        }
+        None => left_out.push(LeftOut { reason: reason.to_owned(), messages: 1, tokens }),
+    };
+    for (message, tokens) in source.messages.iter().zip(&source.tokens) {
+        if matches!(message.kind, MessageKind::CompactBoundary | MessageKind::Notice) {
+            leave("notice of the client", *tokens);
+            continue;
+        }
+        let text = said(message);
+        if text.trim().is_empty() {
+            let thought = message.blocks.iter().any(|block| matches!(block, Block::Thinking { .. }));
+            leave(if thought { "only thought" } else { "nothing said" }, *tokens);
+            continue;
+        }
+        messages.push(VersionMessage {
+            index: u32::try_from(messages.len()).unwrap_or(u32::MAX),
+            uuid: message.uuid.clone(),
+            role: message.role,
+            kind: VersionMessageKind::Verbatim,
+            timestamp: message.timestamp,
+            hash: ContentHash::of(&text).to_string(),
+            tokens: engine.counter().count(&text),
+            text,
+            sources: vec![message.uuid.clone()],
+            source_indexes: vec![message.index],
+        });
+    }
+    (messages, left_out)
+}
+
+/// What a message says without what the model only thought: thoughts cannot be given back to it.
+fn said(message: &Message) -> String {
+    let texts = message.blocks.iter().filter(|block| !matches!(block, Block::Thinking { .. })).map(Block::text);
+    texts.filter(|text| !text.trim().is_empty()).collect::<Vec<_>>().join("\n\n")
+}
