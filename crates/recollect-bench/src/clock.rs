@@ -1,0 +1,53 @@
+//! Wall time and processor time of a piece of work, in this process and in the ones it starts.
+
+use std::time::{Duration, Instant};
+
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeVal;
+
+/// What a piece of work took.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Took {
+    /// From start to end.
+    pub(crate) wall: Duration,
+    /// Of all processors together: what counts on a machine that others use as well.
+    pub(crate) processor: Duration,
+}
+
+/// Does the work some times and tells what the fastest took, with what the last gave.
+pub(crate) fn best<T>(times: u32, mut work: impl FnMut() -> anyhow::Result<T>) -> anyhow::Result<(Took, T)> {
+    let (mut best, mut given) = once(&mut work)?;
+    for _ in 1..times {
+        let (took, last) = once(&mut work)?;
+        best = Took { wall: best.wall.min(took.wall), processor: best.processor.min(took.processor) };
+        given = last;
+    }
+    Ok((best, given))
+}
+
+fn once<T>(work: &mut impl FnMut() -> anyhow::Result<T>) -> anyhow::Result<(Took, T)> {
+    let (start, used) = (Instant::now(), processor()?);
+    let given = work()?;
+    Ok((Took { wall: start.elapsed(), processor: processor()?.saturating_sub(used) }, given))
+}
+
+/// Processor time of this process and of those that it has waited for.
+fn processor() -> anyhow::Result<Duration> {
+    let mut sum = Duration::ZERO;
+    for who in [UsageWho::RUSAGE_SELF, UsageWho::RUSAGE_CHILDREN] {
+        let usage = getrusage(who)?;
+        sum += duration(usage.user_time()) + duration(usage.system_time());
+    }
+    Ok(sum)
+}
+
+fn duration(value: TimeVal) -> Duration {
+    Duration::from_secs(value.tv_sec().try_into().unwrap_or(0))
+        + Duration::from_micros(value.tv_usec().try_into().unwrap_or(0))
+}
+
+/// The most memory that this process ever had, in bytes.
+pub(crate) fn most_memory() -> anyhow::Result<u64> {
+    // Linux counts in KiB.
+    Ok(u64::try_from(getrusage(UsageWho::RUSAGE_SELF)?.max_rss()).unwrap_or(0) * 1024)
+}

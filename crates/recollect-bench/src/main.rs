@@ -1,0 +1,35 @@
+//! Measures Recollect beside the tools that its work can be compared to, in one run on one machine: only the ratios mean
+//! something elsewhere. Build it with `--release`.
+
+mod clock;
+mod register;
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+/// Measures Recollect beside other tools
+#[derive(Debug, Parser)]
+#[command(version)]
+struct Arguments {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Registering every transcript under a folder, whole and step by step, beside `cat` and `wc -l`
+    Register {
+        /// The folder
+        folder: PathBuf,
+        /// How often each is run; the best time counts
+        #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+        times: u32,
+    },
+}
+
+fn main() -> anyhow::Result<()> {
+    match Arguments::parse().what {
+        What::Register { folder, times } => register::run(&folder, times),
+    }
+}
