@@ -24,7 +24,7 @@ fn the_short_help_lists_every_command() {
     Commands:
       ingest        Take transcripts into the memory
       projects      List the projects in memory, most recent first
-      sessions      List the sessions in memory, newest first
+      sessions      List the sessions in memory, newest first, or set what is yours to say about one
       show          Show the messages of a session, or of a version of it
       restore       Give back the original bytes of a session
       remove        Take a session out of the memory

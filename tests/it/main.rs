@@ -5,10 +5,14 @@ mod messages_api;
 
 mod arguments;
 mod bad_files;
+mod bad_requests;
+mod corpus;
 mod full_disk;
 mod memory;
 mod real_client;
 mod tidy;
+mod together;
+mod work;
 
 #[test]
 fn no_test_file_is_forgotten() {

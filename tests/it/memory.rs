@@ -147,6 +147,22 @@ fn projects_and_sessions_are_listed_newest_first() {
 }
 
 #[test]
+fn titles_and_distances_can_be_set_by_hand() {
+    let environment = TestEnvironment::with(&[login(), other()]);
+    let run = environment.recollect(["sessions", "set", "latest", "--title", "The basket", "--distance", "7"]).done();
+    assert!(run.stdout().ends_with("The basket, distance 7\n"), "{run}");
+    let listed = environment.json(["sessions", "--filter", "basket"]);
+    assert_eq!(
+        (&listed["sessions"][0]["title"], &listed["sessions"][0]["distance"]),
+        (&"The basket".into(), &7.into())
+    );
+    let back = environment.json(["sessions", "set", "latest", "--title", "", "--distance", "0"]);
+    assert_eq!((&back["title"], &back["distance"]), (&"Add a basket.".into(), &1.into()), "the computed ones are back");
+    let run = environment.recollect(["sessions", "set", "latest"]).exits(2);
+    assert!(run.stderr().contains("--title"), "{run}");
+}
+
+#[test]
 fn an_empty_memory_says_how_to_begin() {
     let environment = TestEnvironment::new();
     for command in ["projects", "sessions"] {

@@ -112,6 +112,31 @@ fn only_db_speaks_to_sqlite() {
 }
 
 #[test]
+fn pure_files_take_values_and_return_values() {
+    let pure = ["compress/", "keepit/", "sources/claude_code", "sources/json.rs", "dedup.rs", "session.rs", "ids.rs"];
+    let words = [
+        "fs_err",
+        "std::fs",
+        "std::net",
+        "crate::db",
+        "crate::engine",
+        "crate::archive",
+        "crate::registry",
+        "crate::home",
+        "crate::api::session",
+        "Clock",
+        ".now()",
+    ];
+    let below = |source: &Source, path: &str| source.path.starts_with(&format!("crates/recollect-engine/src/{path}"));
+    let engine = engine();
+    for path in pure {
+        assert!(engine.iter().any(|source| below(source, path)), "{path} is named as pure but is not there");
+    }
+    let sources: Vec<_> = engine.into_iter().filter(|source| pure.iter().any(|path| below(source, path))).collect();
+    none("no file, no database, no clock", lines_with(&sources, &words));
+}
+
+#[test]
 fn files_are_opened_through_fs_err() {
     let words =
         ["use std::fs::", "use std::fs;", "std::fs::read", "std::fs::write", "std::fs::remove", "std::fs::File"];

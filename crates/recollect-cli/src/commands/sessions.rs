@@ -1,19 +1,24 @@
 //! `recollect sessions`.
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use recollect_engine::Result;
-use recollect_engine::api::session::{SessionListRequest, SessionPage, SessionSort, SessionSummary, list};
+use recollect_engine::api::session::{
+    SessionListRequest, SessionPage, SessionSort, SessionSummary, SessionUpdateRequest, list, update,
+};
 
 use super::project;
-use crate::arguments::choice;
+use crate::arguments::{choice, distance};
 use crate::face::Face;
 use crate::output::table::{Align, cell, table};
 use crate::output::units::{count, counted};
 use crate::output::{CLOSE, FAINT, GOOD, NAME, paint};
 
-/// List the sessions in memory, newest first
+/// List the sessions in memory, newest first, or set what is yours to say about one
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Sessions {
+    #[command(subcommand)]
+    action: Option<Action>,
     /// Only of this project: an id, a folder or the folder's last part
     #[arg(long, value_name = "P")]
     project: Option<String>,
@@ -28,8 +33,30 @@ pub(crate) struct Sessions {
     limit: Option<u64>,
 }
 
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Set the title or the distance of a session
+    Set {
+        /// The session: its id, a unique prefix of it, or `latest`
+        session: String,
+        /// A title of your own; an empty one puts the computed one back
+        #[arg(long, required_unless_present = "distance")]
+        title: Option<String>,
+        /// How many sessions ago it counts as, for the decay of marks; 0 puts its rank in the project back
+        #[arg(long, value_name = "D", value_parser = distance, allow_negative_numbers = true)]
+        distance: Option<u32>,
+    },
+}
+
 impl Sessions {
     pub(crate) fn run(self, face: &Face) -> Result<()> {
+        if let Some(Action::Set { session, title, distance }) = self.action {
+            let session = face.call(update, SessionUpdateRequest { session, title, distance })?;
+            return face.terminal.answer(&session, |out| {
+                let id = paint(NAME, &session.session_id);
+                out.push_str(&format!("{id}: {}, distance {}\n", cell(&session.title), session.distance));
+            });
+        }
         let project = self.project.map(|name| project::known(face, &name)).transpose()?;
         let request =
             SessionListRequest { project, filter: self.filter, sort: self.sort, offset: None, limit: self.limit };

@@ -25,6 +25,8 @@ pub(crate) fn table(columns: &[(&str, Align)], rows: Vec<Vec<String>>) -> String
     }
     for (index, (column, (_, align))) in table.column_iter_mut().zip(columns).enumerate() {
         let is_last = index + 1 == columns.len();
+        // Cut where the line ends, not where a word does.
+        column.set_delimiter('\0');
         column.set_padding((0, if is_last { 0 } else { 2 }));
         if !is_last {
             column.set_constraint(ColumnConstraint::ContentWidth);

@@ -1,0 +1,93 @@
+//! Several programs on one memory at once, and programs that are ended in the middle.
+
+use std::process::{Child, Stdio};
+
+use recollect_engine::testing::Transcript;
+
+use crate::environment::{Run, TestEnvironment};
+
+fn transcript(number: usize) -> Transcript {
+    Transcript::new(&format!("session {number}"))
+        .days_later(i64::try_from(number).unwrap_or_default())
+        .work("together", 8)
+}
+
+fn start(environment: &TestEnvironment, arguments: &[&str]) -> Child {
+    let mut command = environment.binary();
+    command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().expect("a program that starts")
+}
+
+fn end(environment: &TestEnvironment, child: Child) -> Run {
+    environment.ended(child.wait_with_output().expect("a program that ends"))
+}
+
+#[test]
+fn many_programs_take_in_the_same_and_other_sessions_at_once() {
+    let environment = TestEnvironment::new();
+    let transcripts: Vec<_> = (0..12).map(transcript).collect();
+    for (number, transcript) in transcripts.iter().enumerate() {
+        // Each lies in two folders: two programs take in the same session.
+        for folder in [number % 4, (number + 1) % 4] {
+            transcript.write_into(&environment.work().join(folder.to_string())).expect("a written transcript");
+        }
+    }
+    let children: Vec<_> = ["0", "1", "2", "3", "0", "2"].map(|folder| start(&environment, &["ingest", folder])).into();
+    for child in children {
+        end(&environment, child).done();
+    }
+    assert_eq!(environment.json(["sessions"])["total"], 12, "each session once");
+    for transcript in &transcripts {
+        let restored = environment.recollect(["restore", transcript.session_id()]).done();
+        assert!(restored.bytes() == transcript.bytes(), "each is whole");
+    }
+    let again = environment.json(["ingest", "."]);
+    assert_eq!((&again["totals"]["new"], &again["totals"]["updated"]), (&0.into(), &0.into()), "{}", again["totals"]);
+}
+
+#[test]
+fn a_program_that_is_killed_leaves_a_memory_that_works() {
+    let environment = TestEnvironment::new();
+    let transcripts: Vec<_> = (0..40).map(transcript).collect();
+    for transcript in &transcripts {
+        environment.write(transcript);
+    }
+    for millis in [5, 20, 60, 120, 250] {
+        let mut child = start(&environment, &["ingest", "--all"]);
+        // Killed at some moment; whichever it is, what follows must hold.
+        std::thread::park_timeout(std::time::Duration::from_millis(millis));
+        child.kill().expect("a program that can be killed");
+        let _ = end(&environment, child);
+        let listed = environment.json(["sessions"]);
+        for session in listed["sessions"].as_array().expect("sessions") {
+            let id = session["session_id"].as_str().expect("an id");
+            let whole = transcripts.iter().find(|transcript| transcript.session_id() == id).expect("one of ours");
+            assert!(environment.recollect(["restore", id]).done().bytes() == whole.bytes(), "what is listed is whole");
+        }
+    }
+    environment.recollect(["ingest", "--all"]).done();
+    assert_eq!(environment.json(["sessions"])["total"], 40, "the next run takes in the rest");
+}
+
+#[test]
+fn a_program_that_is_interrupted_says_so_and_leaves_nothing_half_written() {
+    let environment = TestEnvironment::new();
+    for number in 0..60 {
+        environment.write(&transcript(number));
+    }
+    let child = start(&environment, &["ingest", "--all"]);
+    let pid = child.id().to_string();
+    let database = environment.memory().join("memory.db");
+    while !database.exists() {
+        std::thread::yield_now();
+    }
+    environment.run(environment.command("kill").args(["-INT", &pid])).done();
+    let run = end(&environment, child);
+    if !run.succeeded() {
+        // It may have been through before the signal came; else it says that it was stopped.
+        let run = run.exits(1);
+        assert!(run.stderr().contains("cancelled"), "{run}");
+    }
+    environment.recollect(["ingest", "--all"]).done();
+    assert_eq!(environment.json(["sessions"])["total"], 60);
+}
