@@ -1,5 +1,8 @@
 //! Objects of the wire for tests, complete but for what the test says.
 
+import type { Component } from '../api/generated/Component'
+import type { Composition } from '../api/generated/Composition'
+import type { CompositionPreview } from '../api/generated/CompositionPreview'
 import type { KeepitMarker } from '../api/generated/KeepitMarker'
 import type { IngestedFile } from '../api/generated/IngestedFile'
 import type { IngestedSession } from '../api/generated/IngestedSession'
@@ -76,4 +79,46 @@ export function anIngestedFile(given: Partial<IngestedFile> = {}): IngestedFile 
 export function aReport(given: { sessions?: IngestedSession[]; files?: IngestedFile[]; totals?: Partial<IngestTotals> } = {}): IngestReport {
   const totals: IngestTotals = { sessions: 0, files: 0, messages: 0, new_unique: 0, duplicates: 0, bytes: 0, bytes_read: 0, bytes_stored: 0, keepits: 0, issues: 0, new: 0, updated: 0, unchanged: 0, failed: 0, skipped: 0 }
   return { sessions: given.sessions ?? [], files: given.files ?? [], totals: { ...totals, ...given.totals } }
+}
+
+export function aComponent(given: Partial<Component> = {}): Component {
+  return {
+    session_id: '7c41e0b2-0000-4000-8000-000000000001',
+    title: 'Fix token refresh race',
+    last_timestamp: '2026-01-20T10:00:00.000Z',
+    order: 0,
+    version_id: 'v001',
+    reason: 'v001: 94 % of its share, all keepits',
+    created: false,
+    original_tokens: 100_000,
+    share: 8000,
+    token_contribution: 7500,
+    messages: 12,
+    keepits_kept: 0,
+    keepits_total: 0,
+    warning: null,
+    fix: null,
+    ...given,
+  }
+}
+
+export function aPreview(given: Partial<CompositionPreview> = {}): CompositionPreview {
+  return { budget: 16_000, total_tokens: 7500, overhead_tokens: 0, total_messages: 12, over: 0, components: [], messages: [], left_out: [], shared_messages: 0, ...given }
+}
+
+export function aComposition(given: Partial<Composition> = {}): Composition {
+  return {
+    composition_id: '0f0e0d0c-0000-4000-8000-000000000001',
+    name: 'feature-x-context',
+    project_id: '-home-ada-my-app',
+    created_at: '2026-01-20T10:00:00.000Z',
+    budget: 16_000,
+    allocation: 'even',
+    components: [],
+    total_tokens: 7500,
+    total_messages: 12,
+    files: [],
+    used_in_sessions: [],
+    ...given,
+  }
 }
