@@ -22,3 +22,10 @@ Element.prototype.setPointerCapture ??= () => undefined
 Element.prototype.releasePointerCapture ??= () => undefined
 
 afterEach(() => cleanup())
+
+// Lists that show what is near the screen get a screen of this size.
+Object.defineProperties(HTMLElement.prototype, {
+  clientHeight: { configurable: true, get: () => 800 },
+  clientWidth: { configurable: true, get: () => 400 },
+})
+Element.prototype.scrollTo ??= () => undefined
