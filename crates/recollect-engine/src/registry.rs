@@ -139,6 +139,7 @@ pub fn ingest(call: &Call<'_>, request: &IngestRequest) -> Result<IngestReport> 
             error: rejected.failed.then_some(rejected.reason),
         });
     }
+    note_caused(engine, &mut report)?;
     engine.mirror(&projects)?;
     finish(&mut report);
     let changed: Vec<SessionId> = report
@@ -151,6 +152,18 @@ pub fn ingest(call: &Call<'_>, request: &IngestRequest) -> Result<IngestReport> 
         engine.emit(Event::SessionsChanged { project_ids: projects, session_ids: changed });
     }
     Ok(report)
+}
+
+/// Says of sessions that were started from compositions that they begin with the memory's own text.
+fn note_caused(engine: &Engine, report: &mut IngestReport) -> Result<()> {
+    let caused = engine.db().read(|rows| rows.caused_sessions())?;
+    let is_caused = |session: &SessionId| caused.iter().any(|caused| *caused == base_of(session).as_str());
+    for file in report.files.iter_mut().filter(|file| file.note.is_none()) {
+        if file.session_id.as_ref().is_some_and(is_caused) {
+            file.note = Some("goes on from a composition: what it begins with is from the memory".to_owned());
+        }
+    }
+    Ok(())
 }
 
 /// How many sessions are read before they are made known: bounds what a crash has to read again, and memory.

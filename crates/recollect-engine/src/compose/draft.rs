@@ -13,6 +13,7 @@ use crate::api::composition::{
     Allocation, Component, ComponentRequest, ComposedMessage, CompositionPreview, CompositionRequest,
 };
 use crate::api::compression::{CompressionSettings, LeftOut};
+use crate::compress;
 use crate::engine::Call;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Progress};
@@ -60,6 +61,9 @@ pub(super) fn materials<'c>(call: &'c Call<'c>, request: &CompositionRequest) ->
 
 /// What a request asks a component to be.
 fn wanted(component: &ComponentRequest, material: &Material<'_>) -> Result<Wanted> {
+    if let Some(settings) = &component.settings {
+        compress::resolve(settings, 1)?;
+    }
     let fixed = |pick| match &component.settings {
         Some(_) => Err(Error::usage(format!(
             "settings are given for session {}, but a version that is there is asked for",

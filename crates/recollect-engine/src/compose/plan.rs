@@ -222,30 +222,9 @@ impl<'p, 'a> Seat<'p, 'a> {
         }
         let made = match self.squeezed(share) {
             Ok(made) => made,
-            Err(error) => {
-                let needed =
-                    error.source.as_deref().and_then(|source| source.downcast_ref::<Needs>()).map(|needs| needs.0);
-                return match needed {
-                    // Keepits of one may need more than its part; a share that was wished for is not overstepped.
-                    Some(needed) if self.part.wish.is_none() && self.need.least < room && needed <= room => {
-                        // With the names of the speakers it is a little more.
-                        let raised = (needed + needed / 16 + 24).max(self.need.least + self.need.least / 4);
-                        self.need.least = raised.min(room);
-                        self.need.most = self.need.most.max(self.need.least);
-                        Ok(true)
-                    }
-                    Some(needed) if self.part.wish.is_some() => Err(self
-                        .named(error)
-                        .hint(format!("give it at least {} tokens, or lower their weights", grouped(needed)))),
-                    Some(needed) => {
-                        let missing = grouped(needed.saturating_sub(room).max(1));
-                        Err(self.named(error).hint(format!(
-                            "give a budget that is at least {missing} tokens larger, or lower their weights"
-                        )))
-                    }
-                    None => Err(self.named(error)),
-                };
-            }
+            // Settings were checked before: there is too little of it to leave anything out, or too little room.
+            Err(error) if error.kind == ErrorKind::Usage => return self.settle_uncompressed(share, room),
+            Err(error) => return self.raise_need(error, room),
         };
         let (settings, rendition) = made;
         let reason = match &self.part.wanted {
@@ -263,6 +242,45 @@ impl<'p, 'a> Seat<'p, 'a> {
         let pick = Pick::New;
         self.taken = Some(Taken { pick, reason, share, rendition, settings: Some(settings), warning: None, fix: None });
         Ok(cannot_use)
+    }
+
+    /// Asks for more where a compression says what it needs.
+    fn raise_need(&mut self, error: Error, room: u64) -> Result<bool> {
+        let Some(Needs(needed)) = error.source.as_deref().and_then(|source| source.downcast_ref::<Needs>()).copied()
+        else {
+            return Err(self.named(error));
+        };
+        if self.part.wish.is_some() {
+            // A share that was wished for is not overstepped.
+            let hint = format!("give it at least {} tokens, or lower the weights of its keepits", grouped(needed));
+            return Err(self.named(error).hint(hint));
+        }
+        if needed > room || self.need.least >= room {
+            let missing = grouped(needed.saturating_sub(room).max(1));
+            let hint =
+                format!("give a budget that is at least {missing} tokens larger, or lower the weights of keepits");
+            return Err(self.named(error).hint(hint));
+        }
+        // With the names of the speakers it is a little more.
+        let raised = (needed + needed / 16 + 24).max(self.need.least + self.need.least / 4);
+        self.need.least = raised.min(room);
+        self.need.most = self.need.most.max(self.need.least);
+        Ok(true)
+    }
+
+    /// Takes a session as it is that cannot be compressed.
+    fn settle_uncompressed(&mut self, share: u64, room: u64) -> Result<bool> {
+        let rendition = (self.part.existing)(&Pick::Original)?;
+        let most = self.part.wish.map_or(room, |wish| wish.min(room));
+        if rendition.tokens > most {
+            let message =
+                format!("nothing of it fits {} tokens, all of it has {}", grouped(share), grouped(rendition.tokens));
+            let error = Error::new(ErrorKind::OverBudget, message).hint("give a larger budget, or take fewer sessions");
+            return Err(self.named(error));
+        }
+        let reason = "original: too short to be compressed".to_owned();
+        self.settle(Choice { pick: Pick::Original, reason }, share.max(rendition.tokens), rendition);
+        Ok(true)
     }
 
     /// A compression with at most `share` tokens, and its settings: made again with them it is the same.
@@ -429,6 +447,15 @@ mod tests {
     }
 
     #[test]
+    fn a_session_that_is_too_short_to_be_compressed_is_taken_as_it_is() {
+        let short = Session { wanted: Wanted::New(None), ..Session::new(1) };
+        let taken_ = taken(3_000, &[short.clone(), Session::new(90_000)]).expect("fits");
+        assert_eq!(taken_[0].pick, Pick::Original);
+        assert_eq!(taken_[0].reason, "original: too short to be compressed");
+        assert_eq!(taken(0, &[short]).expect_err("no room at all").kind, ErrorKind::OverBudget);
+    }
+
+    #[test]
     fn keepits_take_what_they_need_from_the_others_but_not_more_than_was_wished() {
         let pinned = Session { pinned: 3_000, ..Session::new(100_000) };
         let taken_ = taken(4_000, &[pinned.clone(), Session::new(90_000)]).expect("fits");
@@ -442,7 +469,7 @@ mod tests {
             (error.kind, error.message.as_str()),
             (ErrorKind::OverBudget, "session 0: keepits need 3000 tokens")
         );
-        assert_eq!(error.hint.as_deref(), Some("give it at least 3,000 tokens, or lower their weights"));
+        assert_eq!(error.hint.as_deref(), Some("give it at least 3,000 tokens, or lower the weights of its keepits"));
         let error = taken(5_000, &[pinned.clone(), pinned]).expect_err("both need 3,000");
         assert!(error.kind == ErrorKind::OverBudget && error.hint.is_some_and(|hint| hint.contains("tokens larger")));
     }
@@ -485,7 +512,7 @@ mod tests {
         fn what_is_chosen_and_made_never_exceeds_the_budget(available in 500_u64..60_000, sessions in sessions()) {
             let first = taken(available, &sessions);
             let Ok(first) = first else {
-                prop_assert_eq!(first.map_err(|error| error.kind == ErrorKind::OverBudget || error.kind == ErrorKind::Usage).err(), Some(true));
+                prop_assert_eq!(first.map_err(|error| error.kind == ErrorKind::OverBudget).err(), Some(true));
                 return Ok(());
             };
             let total: u64 = first.iter().map(|taken| taken.rendition.tokens).sum();
