@@ -2,37 +2,12 @@
 
 use recollect_engine::testing::Transcript;
 
-use crate::environment::TestEnvironment;
+use crate::environment::{TestEnvironment, refused};
 
 fn session() -> Transcript {
     Transcript::new("work")
         .work("login", 10)
         .assistant("##keepit1.00##Never store a password in plain text, whatever the deadline says, and never log one. ##/keepit##")
-}
-
-/// Every file of the memory with its bytes, the index and locks aside: what a refused request must leave as it was.
-fn files(environment: &TestEnvironment) -> Vec<(String, Vec<u8>)> {
-    walkdir::WalkDir::new(environment.root())
-        .sort_by_file_name()
-        .into_iter()
-        .map(|entry| entry.expect("an entry"))
-        .filter(|entry| entry.file_type().is_file())
-        .map(|entry| (entry.path().display().to_string(), fs_err::read(entry.path()).expect("a file")))
-        .filter(|(path, _)| !path.contains("/memory.db") && !path.ends_with("lock"))
-        .collect()
-}
-
-/// Refused with this status and these words, and nothing was written.
-#[track_caller]
-fn refused(environment: &TestEnvironment, arguments: &[&str], status: i32, words: &[&str]) {
-    let before = files(environment);
-    let run = environment.run(environment.binary().args(arguments)).exits(status);
-    for word in words {
-        assert!(run.stderr().contains(word), "{arguments:?} should say `{word}`:\n{run}");
-    }
-    assert!(run.stderr().starts_with("error: "), "{arguments:?}: an error is called so:\n{run}");
-    assert!(run.stdout().is_empty(), "{arguments:?}: there is no answer:\n{run}");
-    assert!(files(environment) == before, "{arguments:?} changed something");
 }
 
 #[test]
@@ -115,6 +90,7 @@ fn unknown_engines_versions_and_sessions_are_refused() {
     refused(&environment, &["show", "latest", "--version", "v007"], 1, &["v007"]);
     refused(&environment, &["diff", "latest", "original", "v007"], 1, &["v007"]);
     refused(&environment, &["versions", "rm", "latest", "v007"], 1, &["v007"]);
+    refused(&environment, &["resume", "nothing"], 1, &["nothing"]);
 }
 
 #[test]

@@ -200,6 +200,31 @@ impl fmt::Display for Run {
     }
 }
 
+/// Every file of the memory with its bytes, the index and locks aside: what a refused request must leave as it was.
+pub(crate) fn files(environment: &TestEnvironment) -> Vec<(String, Vec<u8>)> {
+    walkdir::WalkDir::new(environment.root())
+        .sort_by_file_name()
+        .into_iter()
+        .map(|entry| entry.expect("an entry"))
+        .filter(|entry| entry.file_type().is_file())
+        .map(|entry| (entry.path().display().to_string(), fs_err::read(entry.path()).expect("a file")))
+        .filter(|(path, _)| !path.contains("/memory.db") && !path.ends_with("lock"))
+        .collect()
+}
+
+/// Refused with this status and these words, and nothing was written.
+#[track_caller]
+pub(crate) fn refused(environment: &TestEnvironment, arguments: &[&str], status: i32, words: &[&str]) {
+    let before = files(environment);
+    let run = environment.run(environment.binary().args(arguments)).exits(status);
+    for word in words {
+        assert!(run.stderr().contains(word), "{arguments:?} should say `{word}`:\n{run}");
+    }
+    assert!(run.stderr().starts_with("error: "), "{arguments:?}: an error is called so:\n{run}");
+    assert!(run.stdout().is_empty(), "{arguments:?}: there is no answer:\n{run}");
+    assert!(files(environment) == before, "{arguments:?} changed something");
+}
+
 /// As much of an output as one wants to see in a failed test.
 fn beginning(output: &str) -> String {
     match output.char_indices().nth(8000) {

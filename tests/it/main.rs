@@ -6,6 +6,7 @@ mod messages_api;
 mod arguments;
 mod bad_files;
 mod bad_requests;
+mod compositions;
 mod corpus;
 mod full_disk;
 mod memory;

@@ -46,6 +46,47 @@ fn many_programs_take_in_the_same_and_other_sessions_at_once() {
 }
 
 #[test]
+fn programs_compress_compose_and_take_in_at_once() {
+    let environment = TestEnvironment::with(&[transcript(0), transcript(1)]);
+    transcript(2).write_into(&environment.work()).expect("a written transcript");
+    let (one, two) = (transcript(0), transcript(1));
+    let (one, two) = (one.session_id(), two.session_id());
+    let children: Vec<_> = [
+        vec!["compress", one, "--ratio", "4"],
+        vec!["compress", one, "--ratio", "10"],
+        vec!["compress", one, "--ratio", "20"],
+        vec!["compress", two, "--preset", "standard"],
+        vec!["compose", "both", "--budget", "3000", "--session", one, "--session", two],
+        vec!["ingest", "."],
+        vec!["sessions"],
+        vec!["stats"],
+    ]
+    .iter()
+    .map(|arguments| start(&environment, arguments))
+    .collect();
+    for child in children {
+        end(&environment, child).done();
+    }
+    let versions = environment.json(["versions", one]);
+    let mut names: Vec<_> = versions["versions"]
+        .as_array()
+        .expect("versions")
+        .iter()
+        .map(|version| version["version_id"].to_string())
+        .collect();
+    let count = names.len();
+    names.dedup();
+    assert!(count >= 3 && names.len() == count, "three versions, each with its own name: {versions}");
+    for version in versions["versions"].as_array().expect("versions") {
+        for path in version["paths"].as_array().expect("paths") {
+            assert!(std::path::Path::new(path.as_str().expect("a path")).is_file(), "{path} is there");
+        }
+    }
+    assert_eq!(environment.json(["compositions"])["compositions"].as_array().map(Vec::len), Some(1));
+    assert_eq!(environment.json(["sessions"])["total"], 3);
+}
+
+#[test]
 fn a_program_that_is_killed_leaves_a_memory_that_works() {
     let environment = TestEnvironment::new();
     let transcripts: Vec<_> = (0..40).map(transcript).collect();
