@@ -66,11 +66,11 @@ pub fn add_keepit(engine: &Engine, request: &KeepitAddRequest) -> Result<KeepitR
     })
 }
 
-/// Sets the weight of a marker in memory; versions made before stay as they are.
+/// Sets the weight of a marker in memory; versions made before stay as they are. One in the text that was taken away counts again.
 pub fn weigh_keepit(engine: &Engine, marker: &MarkerId, weight: Weight) -> Result<KeepitRow> {
-    let keepit = find(engine, marker)?;
+    let keepit = known(engine, marker)?;
     change(engine, &keepit.session_id, |rows| {
-        let keepit = KeepitRow { weight: weight.hundredths(), ..keepit.clone() };
+        let keepit = KeepitRow { weight: weight.hundredths(), removed: false, ..keepit.clone() };
         rows.put_keepit(&keepit)?;
         Ok(keepit)
     })
@@ -125,10 +125,17 @@ pub fn decay(engine: &Engine, decay: &Decay, request: &DecayRequest) -> Result<D
 
 /// A marker that counts.
 pub(super) fn find(engine: &Engine, marker: &MarkerId) -> Result<KeepitRow> {
-    engine.db().read(|rows| rows.keepit(marker))?.filter(|keepit| !keepit.removed).ok_or_else(|| {
-        Error::not_found(format!("there is no keepit marker `{marker}`"))
-            .hint("`recollect keepit list SESSION` gives their ids")
-    })
+    known(engine, marker).and_then(|keepit| if keepit.removed { Err(missing(marker)) } else { Ok(keepit) })
+}
+
+/// A marker, also one in the text that was taken away.
+fn known(engine: &Engine, marker: &MarkerId) -> Result<KeepitRow> {
+    engine.db().read(|rows| rows.keepit(marker))?.ok_or_else(|| missing(marker))
+}
+
+fn missing(marker: &MarkerId) -> Error {
+    Error::not_found(format!("there is no keepit marker `{marker}`"))
+        .hint("`recollect keepit list SESSION` gives their ids")
 }
 
 /// Changes a session's markers and what mirrors them.

@@ -229,6 +229,8 @@ fn keepits_are_found_weighed_added_and_removed_over_the_transcript() {
         &memory.put(&format!("q/{ID}.jsonl"), &(fs_err::read_to_string(&path).expect("text") + &line("d", "x")))
     ]);
     assert_eq!(weights().len(), 2, "a removed marker stays removed");
+    weigh_keepit(&memory.engine, &pinned.marker_id, Weight::MAX).expect("weighed");
+    assert_eq!(weights().len(), 3, "a weight brings it back");
     assert!(fs_err::read_to_string(&path).expect("text").contains("##keepit0.50##"), "the transcript stays as it is");
 }
 

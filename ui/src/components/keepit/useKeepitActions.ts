@@ -85,15 +85,16 @@ export function useKeepitActions(session: string, changed: (marker: KeepitMarker
           text: marker.source === 'text' ? 'Its marker in the transcript is ignored from now on.' : 'The passage is as any other again.',
           action: {
             label: 'Undo',
-            run: undo(() => call('keepit_add', { session, message: marker.message_uuid, start: wordsStart(marker), end: marker.end, weight: marker.weight }), 'Kept again'),
+            run: undo(() => putBack(marker), 'Kept again'),
           },
         }),
     )
 
-  return { busy, error, setWeight, add, remove }
-}
+  /** A marker in the text counts again once it has a weight; an overlay is made anew. */
+  function putBack(marker: KeepitMarker): Promise<KeepitMarker> {
+    if (marker.source === 'text') return call('keepit_set', { marker: marker.marker_id, weight: marker.weight, write_transcript: false })
+    return call('keepit_add', { session, message: marker.message_uuid, start: marker.start, end: marker.end, weight: marker.weight })
+  }
 
-/** Where the words of a marker begin: one in the text begins with its syntax. */
-function wordsStart(marker: KeepitMarker): number {
-  return marker.source === 'text' ? Math.max(marker.start, marker.end - [...marker.content].length) : marker.start
+  return { busy, error, setWeight, add, remove }
 }

@@ -1,0 +1,67 @@
+//! What the dialog asks, and the request that it makes of it.
+
+import type { Aggressiveness } from '../../api/generated/Aggressiveness'
+import type { CompressionMode } from '../../api/generated/CompressionMode'
+import type { CompressionRequest } from '../../api/generated/CompressionRequest'
+import type { CompressionSettings } from '../../api/generated/CompressionSettings'
+import type { KeepitMode } from '../../api/generated/KeepitMode'
+import type { TierConfig } from '../../api/generated/TierConfig'
+import type { TierPreset } from '../../api/generated/TierPreset'
+import { READY_TIERS, type ReadyPreset } from './tiers'
+
+export const ORIGINAL = 'original'
+export const RATIO_PRESETS = [2, 4, 10, 20, 30, 50] as const
+
+export interface CompressForm {
+  mode: CompressionMode
+  ratio: number
+  level: Aggressiveness | 'auto'
+  preset: TierPreset
+  /** The ready set that the tiers are, or come from. */
+  base: ReadyPreset
+  tiers: TierConfig[]
+  keepits: KeepitMode
+  /** Set by hand for this version; the session's own if not. */
+  distance: number | undefined
+  skip: number
+  /** A version, or the original. */
+  from: string
+}
+
+export function firstForm(preset: ReadyPreset = 'standard', keepits: KeepitMode = 'decay'): CompressForm {
+  return { mode: 'tiered', ratio: 10, level: 'auto', preset, base: preset, tiers: READY_TIERS[preset].map((each) => ({ ...each })), keepits, distance: undefined, skip: 0, from: ORIGINAL }
+}
+
+export function requestOf(session: string, form: CompressForm): CompressionRequest {
+  const shared: Pick<CompressionSettings, 'skip_first_messages' | 'keepit_mode' | 'session_distance'> = { skip_first_messages: form.skip, keepit_mode: form.keepits, session_distance: form.distance ?? null }
+  const settings: CompressionSettings =
+    form.mode === 'uniform'
+      ? { mode: 'uniform', compaction_ratio: form.ratio, aggressiveness: form.level === 'auto' ? null : form.level, ...shared }
+      : { mode: 'tiered', tier_preset: form.preset, custom_tiers: form.preset === 'custom' ? form.tiers : null, ...shared }
+  return { session, from: form.from === ORIGINAL ? null : form.from, settings }
+}
+
+/** `30`, `30:1` and `7.5` are ratios; above 1, at most 1000. */
+export function parseRatio(typed: string): number | undefined {
+  const match = /^(\d+(?:[.,]\d+)?)\s*(?::\s*1)?$/.exec(typed.trim())
+  if (match?.[1] === undefined) return undefined
+  const ratio = Number(match[1].replace(',', '.'))
+  return ratio > 1 && ratio <= 1000 ? ratio : undefined
+}
+
+/** `30:1`, `14.8:1`. */
+export function ratioText(ratio: number): string {
+  return `${String(Math.round(ratio * 10) / 10)}:1`
+}
+
+/** The next gentler ratio, for when a budget is too small. */
+export function gentlerRatio(ratio: number): number | undefined {
+  const next = RATIO_PRESETS.findLast((each) => each < ratio) ?? (ratio > 1.5 ? 1.5 : undefined)
+  return next
+}
+
+/** How settings are named in lists: `uniform 30:1`, `tiered, standard`. */
+export function settingsText(settings: CompressionSettings): string {
+  if (settings.mode === 'uniform') return settings.compaction_ratio == null ? 'uniform' : `uniform ${ratioText(settings.compaction_ratio)}`
+  return `tiered, ${settings.tier_preset ?? 'custom'}`
+}
