@@ -1,6 +1,7 @@
-//! Renders what floats: it draws at the end of the page, so that it needs something to stand in.
+//! Renders what floats: it draws at the end of the page, so that it needs something to stand in, as the frame is.
 
 import { render } from '@testing-library/vue'
+import { TooltipProvider } from 'reka-ui'
 import { defineComponent, h, type Component } from 'vue'
 
 export interface Floating {
@@ -18,6 +19,6 @@ export function renderFloating(component: Component, props: Record<string, unkno
       },
     ]),
   )
-  render(defineComponent({ render: () => h('div', [h(component, { ...props, ...listeners })]) }))
+  render(defineComponent({ render: () => h(TooltipProvider, () => h('div', [h(component, { ...props, ...listeners })])) }))
   return { told }
 }

@@ -13,7 +13,7 @@ const anchor = { getBoundingClientRect: () => new DOMRect(10, 10, 100, 20) }
 
 async function open(target: KeepitTarget, answers: Answers = {}): Promise<{ host: TestHost } & Floating> {
   dismissToast()
-  const host = useTestHost({ decay_table: ({ weight, ratios }) => aDecayTable(weight, ratios ?? []), ...answers })
+  const host = useTestHost({ decay_table: ({ weight, ratios }) => aDecayTable(weight, ratios ?? []), message_list: () => ({ messages: [aMessage({ index: 230 })], total: 300 }), ...answers })
   const floating = renderFloating(KeepitPopover, { session: aSession({ distance: 3 }), target, anchor }, ['close', 'changed'])
   await screen.findByTestId('keepit-popover')
   return { host, ...floating }
@@ -22,8 +22,8 @@ const weightField = (): HTMLElement => screen.getByTestId('keepit-weight')
 
 describe('the keepit editor', () => {
   it('says how long the passage is kept, again for each weight that is typed', async () => {
-    await open({ mode: 'edit', marker: aMarker(), role: 'user' })
-    expect(screen.getByText('message 231, written by you')).toBeVisible()
+    await open({ mode: 'edit', marker: aMarker() })
+    expect(await screen.findByText('message 231, written by you')).toBeVisible()
     expect(await screen.findByText('Kept word for word up to distance 8. This session is at distance 3 now.')).toBeVisible()
     await userEvent.clear(weightField())
     await userEvent.type(weightField(), '0.8')

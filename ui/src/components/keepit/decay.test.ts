@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { aDecayRow } from '../../testing/decay'
 import { crossing, decayGeometry } from './decayChart'
-import { chartWords, reachWords, rowEnd, spread } from './decayWords'
+import { chartWords, oneLine, reachWords, rowEnd, spread } from './decayWords'
 
 describe('words of a decay row', () => {
   it('name the first distance at which the passage is lost', () => {
@@ -15,6 +15,12 @@ describe('words of a decay row', () => {
     expect(rowEnd(aDecayRow(5, 0.75))).toBe('kept to 10')
     expect(reachWords(aDecayRow(5, 0.75))).toBe('Kept word for word at any distance.')
     expect(reachWords(aDecayRow(30, 0.1))).toBe('Summarized at any distance.')
+  })
+})
+
+describe('a passage on one line', () => {
+  it('loses the signs of Markdown, not its words', () => {
+    expect(oneLine('## Decision\n\n- **Redis** holds `a_b`\n- 3 * 4')).toBe('Decision Redis holds a_b 3 * 4')
   })
 })
 

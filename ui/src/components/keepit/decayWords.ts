@@ -1,7 +1,6 @@
 //! What a row of the decay table says, in words.
 
 import type { DecayRow } from '../../api/generated/DecayRow'
-import type { Fate } from '../../api/generated/Fate'
 import { weight as weightText } from '../../utils/format'
 
 /** `kept to 10`, `lost from 9`: the last column of the table. */
@@ -27,12 +26,19 @@ export function chartWords(row: DecayRow, weight: number): string {
   return `At ${String(row.ratio)} to 1 the threshold rises from ${weightText(first.threshold)} at distance ${String(first.distance)} to ${weightText(last.threshold)} at distance ${String(last.distance)}. This keepit, ${weightText(weight)}, ${fate}.`
 }
 
-export const FATE_WORDS: Record<Fate, string> = { SURVIVES: 'survives', BARELY_SURVIVES: 'barely survives', SUMMARIZED: 'summarized' }
-
 /** At most `most` of the items, evenly spread, the first and the last among them. */
 export function spread<Item>(items: readonly Item[], most: number): Item[] {
   if (items.length <= most) return [...items]
   const picked = new Set<number>()
   for (let step = 0; step < most; step++) picked.add(Math.round((step * (items.length - 1)) / (most - 1)))
   return items.filter((_, index) => picked.has(index))
+}
+
+/** A passage on one line, without the signs of Markdown. */
+export function oneLine(content: string): string {
+  return content
+    .replace(/(^|\n)\s*(?:#{1,6}|[-*>]|\d+\.)\s+/g, ' ')
+    .replace(/\*\*|__|`/g, '')
+    .replace(/\s+/g, ' ')
+    .trim()
 }

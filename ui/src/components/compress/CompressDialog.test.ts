@@ -1,0 +1,112 @@
+import userEvent from '@testing-library/user-event'
+import { screen, waitFor, within } from '@testing-library/vue'
+import { describe, expect, it } from 'vitest'
+import type { CompressionRequest } from '../../api/generated/CompressionRequest'
+import { toast } from '../../state/toasts'
+import { aSession } from '../../testing/builders'
+import { renderFloating, type Floating } from '../../testing/floating'
+import { useTestHost, type Answers, type TestHost } from '../../testing/host'
+import { aPreview, aVersion } from '../../testing/versions'
+import CompressDialog from './CompressDialog.vue'
+
+async function open(answers: Answers = {}): Promise<{ host: TestHost } & Floating> {
+  const session = aSession({ messages: 450, tokens: 100_234, keepits: 2, distance: 1 })
+  const host = useTestHost({
+    config_get: () => ({ config: {}, path: '' }),
+    session_get: () => ({ summary: session, distance_by_hand: false }) as never,
+    session_map: () => ({ messages: 450, buckets: [{ first: 0, messages: 225, tokens: 60_000 }, { first: 225, messages: 225, tokens: 40_234 }], keepits: [{ marker_id: 'k1', index: 12, weight: 1 }], compactions: [] }),
+    version_list: () => ({ session_id: session.session_id, original_tokens: 100_234, original_messages: 450, versions: [aVersion()] }),
+    compression_preview: () => aPreview(),
+    ...answers,
+  })
+  const floating = renderFloating(CompressDialog, { open: true, session }, ['created', 'openVersion', 'update:open'])
+  await screen.findByTestId('compress-dialog')
+  return { host, ...floating }
+}
+const previews = (host: TestHost): CompressionRequest[] => host.calls.filter((call) => call.command === 'compression_preview').map((call) => call.request as CompressionRequest)
+
+describe('create a compression', () => {
+  it('shows what it would give before anything is made', async () => {
+    await open()
+    const result = await screen.findByTestId('compress-result')
+    expect(result).toHaveTextContent('100,234→6,758tokens')
+    expect(result).toHaveTextContent('14.8:1')
+    expect(result).toHaveTextContent('450 → 58')
+    expect(result).toHaveTextContent('1 kept, 1 summarized')
+    expect(within(result).getByRole('img', { name: 'Summarized' })).toBeVisible()
+    await userEvent.click(within(result).getByRole('button', { name: '392 messages, listed' }))
+    expect(await screen.findByText('over budget')).toBeVisible()
+  })
+
+  it('asks again for each change, with what was changed', async () => {
+    const { host } = await open()
+    await userEvent.click(screen.getByRole('radio', { name: 'Uniform' }))
+    await userEvent.click(screen.getByRole('radio', { name: '30:1' }))
+    await userEvent.click(screen.getByRole('radio', { name: 'Keep all' }))
+    await waitFor(() => expect(previews(host).at(-1)?.settings).toMatchObject({ mode: 'uniform', compaction_ratio: 30, keepit_mode: 'preserve-all' }))
+  })
+
+  it('makes custom tiers of a ready set by the arrow keys, and joins them by Delete', async () => {
+    const { host } = await open()
+    const border = await screen.findByRole('slider', { name: 'Border between tier 1 and 2' })
+    border.focus()
+    await userEvent.keyboard('{ArrowRight}')
+    await waitFor(() => expect(previews(host).at(-1)?.settings).toMatchObject({ tier_preset: 'custom' }))
+    expect(previews(host).at(-1)?.settings.custom_tiers?.map((tier) => tier.end_percent)).toEqual([26, 50, 75, 90, 100])
+    await userEvent.keyboard('{Delete}')
+    await waitFor(() => expect(previews(host).at(-1)?.settings.custom_tiers?.map((tier) => tier.end_percent)).toEqual([50, 75, 90, 100]))
+  })
+
+  it('shows why it cannot be done in place of the result, with the fix', async () => {
+    const { host } = await open({
+      compression_preview: ({ settings }) => {
+        if (settings.keepit_mode === 'preserve-all') throw { kind: 'over_budget', message: '2 keepits need 9,000 tokens', hint: 'use 8:1' } as unknown as Error
+        return aPreview()
+      },
+    })
+    await userEvent.click(screen.getByRole('radio', { name: 'Keep all' }))
+    expect(await screen.findByText('2 keepits need 9,000 tokens.')).toBeVisible()
+    expect(screen.getByTestId('compress-create')).toBeDisabled()
+    await userEvent.click(screen.getByRole('button', { name: 'Let keepits decay' }))
+    expect(await screen.findByTestId('compress-result')).toBeVisible()
+    expect(previews(host).at(-1)?.settings.keepit_mode).toBe('decay')
+  })
+
+  it('runs as a job that shows how far it is, and then the version beside its original', async () => {
+    const { host, told } = await open({ job_start: () => ({ job_id: 'j1' }) })
+    await screen.findByTestId('compress-result')
+    await userEvent.click(screen.getByTestId('compress-create'))
+    await waitFor(() => expect(host.calls.at(-1)).toMatchObject({ command: 'job_start', request: { command: 'compression_create', request: { session: aSession().session_id } } }))
+    await Promise.resolve()
+    host.tell({ event: 'job_progress', job_id: 'j1', progress: { done: 300, total: 450, unit: 'messages', stage: 'selecting sentences' } })
+    const progress = await screen.findByTestId('compress-progress')
+    expect(progress).toHaveTextContent('67 %')
+    expect(progress).toHaveTextContent('300 of 450 messages')
+    host.tell({ event: 'job_done', job_id: 'j1', response: { ...aVersion({ version_id: 'v003', output_tokens: 6758 }), preview: aPreview() } })
+    expect(await screen.findByText('v003 made: 100,234 → 6,758 tokens')).toBeVisible()
+    await userEvent.click(screen.getByRole('button', { name: 'Open v003' }))
+    expect(told['openVersion']).toEqual([['v003']])
+  })
+
+  it('can be cancelled, and is back at its settings', async () => {
+    const { host } = await open({ job_start: () => ({ job_id: 'j1' }) })
+    host.answers.job_cancel = ({ job_id }) => {
+      host.tell({ event: 'job_failed', job_id, error: { kind: 'cancelled', message: 'cancelled' } })
+      return { was_running: true }
+    }
+    await screen.findByTestId('compress-result')
+    await userEvent.click(screen.getByTestId('compress-create'))
+    await userEvent.click(await screen.findByTestId('compress-cancel'))
+    expect(await screen.findByTestId('compress-dialog')).toBeVisible()
+    expect(screen.queryByRole('alert'), 'what the user wanted is no failure').toBeNull()
+  })
+
+  it('goes on in the background and tells when it is done', async () => {
+    const { host } = await open({ job_start: () => ({ job_id: 'j1' }) })
+    await screen.findByTestId('compress-result')
+    await userEvent.click(screen.getByTestId('compress-create'))
+    await userEvent.click(await screen.findByRole('button', { name: 'Run in background' }))
+    host.tell({ event: 'job_done', job_id: 'j1', response: { ...aVersion({ version_id: 'v002' }), preview: aPreview() } })
+    await waitFor(() => expect(toast.value).toMatchObject({ title: 'v002 made', action: { label: 'Open' } }))
+  })
+})
