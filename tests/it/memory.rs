@@ -110,6 +110,8 @@ fn latest_is_the_newest_that_is_not_in_memory() {
     assert_eq!(report["sessions"][0]["session_id"], other().session_id());
     let report = environment.json(["ingest", "--latest"]);
     assert_eq!(report["sessions"], json!([]), "all is in memory");
+    let run = environment.recollect(["ingest", "--latest"]).done();
+    assert!(run.stdout().starts_with("Nothing new"), "{run}");
 }
 
 #[test]

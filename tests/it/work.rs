@@ -226,6 +226,8 @@ fn versions_are_made_listed_shown_compared_and_deleted() {
 
     let diff = environment.recollect(["diff", "latest", "original", "v002"]).done().stdout();
     assert!(diff.starts_with("--- original (") && diff.contains("\n+++ v002 (") && diff.contains("\n-"), "{diff}");
+    let original = environment.json(["show", "latest", "--version", "original"]);
+    assert_eq!(original, environment.json(["show", "latest"]), "the original is a version too");
     let diff = environment.json(["diff", "latest", "v002", "v002"]);
     assert_eq!((&diff["added"], &diff["removed"]), (&json!(0), &json!(0)), "a version is itself");
 

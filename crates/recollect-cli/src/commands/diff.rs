@@ -49,7 +49,7 @@ fn describe_line(line: &DiffLine) -> String {
     };
     let words = line.words.iter().map(|word| {
         let style = if word.changed { style.bold().underline() } else { style };
-        paint(style, text::line(&word.text))
+        paint(style, text::lines(word.text.trim_end_matches('\n')))
     });
     format!("{}{}", paint(style, sign), words.collect::<String>())
 }

@@ -69,6 +69,10 @@ fn describe(terminal: &Terminal, report: &IngestReport, out: &mut String) {
         out.push_str(&table(&columns, rows));
         out.push('\n');
     }
+    if report.files.is_empty() {
+        out.push_str("Nothing new: everything that Claude Code has is in memory.\n");
+        return;
+    }
     out.push_str(&sums(&report.totals));
     notes(terminal, report, out);
 }

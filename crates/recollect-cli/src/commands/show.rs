@@ -19,7 +19,7 @@ use crate::output::{FAINT, NAME, STRONG, paint, text};
 pub(crate) struct Show {
     /// The session: its id, a unique prefix of it, or `latest`
     session: String,
-    /// Of this compression version
+    /// Of this compression version; `original` is the session itself
     #[arg(long, value_name = "V", conflicts_with = "agent")]
     version: Option<String>,
     /// Of this sub-agent instead of the main conversation
@@ -59,7 +59,7 @@ struct Compressed {
 impl Show {
     pub(crate) fn run(self, face: &Face) -> Result<()> {
         let detail = face.call(session::detail, SessionRequest { session: self.session.clone() })?;
-        match self.version.clone() {
+        match self.version.clone().filter(|version| version != "original") {
             Some(version) => self.version(face, &detail, version),
             None => self.original(face, &detail),
         }
