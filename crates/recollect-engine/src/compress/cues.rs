@@ -43,6 +43,9 @@ pub(super) struct Weight {
     pub(super) worth: f32,
 }
 
+/// What the worth of a piece is multiplied by when the same stands again later: a file changed once more, the same failure.
+pub(super) const AGAIN: f32 = 0.2;
+
 /// Weighs a piece.
 pub(super) fn weigh(piece: &Piece, role: Role, place: Place, shape: Shape) -> Weight {
     let directed = shape.directed;
@@ -50,13 +53,13 @@ pub(super) fn weigh(piece: &Piece, role: Role, place: Place, shape: Shape) -> We
         Class::Kept => (1.0, 0.0),
         Class::Sentence if role == Role::User => {
             // The request stands at the front; what is pasted after it is material.
-            let fading = 1.0 / (1.0 + piece.words_before as f32 / 60.0);
-            (1.0 + 5.0 * directed * fading, 14.0 * directed * fading)
+            let fading = 1.0 / (1.0 + piece.words_before as f32 / 30.0);
+            (1.0 + 2.0 * directed * fading, 8.0 * directed * fading)
         }
         Class::Sentence => {
             let fading = 1.0 / (1.0 + piece.words_before as f32 / 200.0);
             if place.last {
-                (1.0 + 4.0 * directed * fading, 8.0 * directed * fading)
+                (1.0 + 3.0 * directed * fading, 8.0 * directed * fading)
             } else if place.closing {
                 (1.0 + 0.8 * directed * fading, 0.0)
             } else {
@@ -69,12 +72,12 @@ pub(super) fn weigh(piece: &Piece, role: Role, place: Place, shape: Shape) -> We
         Class::Digest => (0.5, 0.0),
         Class::Command => (0.5, 0.0),
         Class::Call => (0.2, 0.0),
-        Class::Change => (0.7, 6.0),
-        Class::Commit => (2.0, 20.0),
+        Class::Change => (0.7, 40.0),
+        Class::Commit => (2.0, 60.0),
         Class::State => (1.0, 2.0),
         Class::Task => (0.5, 0.0),
         Class::Content => (0.1, 0.0),
-        Class::Failure => (1.0, 5.0),
+        Class::Failure => (1.0, 24.0),
         Class::Verdict => (0.6, 2.0),
         Class::Edge => (0.15, 0.0),
         Class::Output => (0.04, 0.0),
@@ -100,7 +103,24 @@ fn spoken(text: &str, role: Role, directed: f32) -> f32 {
     if trimmed.ends_with('?') {
         // What a directing user asks is a request; in talk the answer holds the particulars.
         let kept = if role == Role::User { directed } else { 0.0 };
-        factor *= 0.6 + 0.4 * kept;
+        factor *= 0.3 + 0.7 * kept;
+    }
+    let words = || text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty());
+    // Who tells of himself tells facts; who speaks of the other answers him.
+    if words().any(|word| OWN.contains(&word)) {
+        factor *= 1.3;
+    }
+    if words().any(|word| OTHER.iter().any(|other| word.eq_ignore_ascii_case(other))) {
+        factor *= 0.65;
+    }
+    if text.bytes().any(|byte| byte.is_ascii_digit()) {
+        factor *= 1.15;
+    }
+    if words().skip(1).any(|word| word.len() > 1 && word.starts_with(char::is_uppercase)) {
+        factor *= 1.35;
+    }
+    if words().count() > 14 {
+        factor *= 1.1;
     }
     let lower = text.to_lowercase();
     if REASONS.iter().any(|word| lower.contains(word)) {
@@ -108,6 +128,12 @@ fn spoken(text: &str, role: Role, directed: f32) -> f32 {
     }
     factor
 }
+
+/// Words by which somebody speaks of himself.
+const OWN: &[&str] = &["I", "my", "My", "me", "we", "We", "our", "Our"];
+
+/// Words by which somebody speaks of the one that he speaks to.
+const OTHER: &[&str] = &["you", "your"];
 
 /// Words that join a reason, a decision, a correction or an open end to what is said; the same in any trade.
 const REASONS: &[&str] = &[
@@ -133,3 +159,50 @@ const REASONS: &[&str] = &[
     "rather than",
     "important",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compress::piece::Join;
+
+    fn cover(text: &str, role: Role, place: Place, directed: f32) -> f32 {
+        weigh(&Piece::new(text, Join::Space, Class::Sentence), role, place, Shape { directed }).cover
+    }
+
+    #[test]
+    fn who_directs_with_few_words_is_heard() {
+        assert_eq!(Shape::of(50, 100).directed, 0.0, "talk between equals");
+        assert!(Shape::of(1, 100).directed > 0.9, "work with a few requests");
+        let plain = Place::default();
+        assert!(cover("please fix it", Role::User, plain, 1.0) > 2.0 * cover("please fix it", Role::User, plain, 0.0));
+    }
+
+    #[test]
+    fn a_question_between_equals_carries_less_than_what_is_told() {
+        let plain = Place::default();
+        assert!(cover("was it good?", Role::User, plain, 0.0) < cover("it was good.", Role::User, plain, 0.0));
+        assert_eq!(
+            cover("was it good?", Role::User, plain, 1.0),
+            cover("it was good.", Role::User, plain, 1.0),
+            "a request"
+        );
+    }
+
+    #[test]
+    fn the_last_reply_weighs_more_than_one_on_the_way() {
+        let last = Place { closing: true, last: true, ..Place::default() };
+        assert!(
+            cover("it is done.", Role::Assistant, last, 1.0)
+                > 2.0 * cover("it is done.", Role::Assistant, Place::default(), 1.0)
+        );
+    }
+
+    #[test]
+    fn the_inner_life_of_a_sub_agent_weighs_little() {
+        let side = Place { side: true, ..Place::default() };
+        assert!(
+            cover("it is done.", Role::Assistant, side, 1.0)
+                < 0.5 * cover("it is done.", Role::Assistant, Place::default(), 1.0)
+        );
+    }
+}

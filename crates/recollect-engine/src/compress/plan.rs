@@ -1,12 +1,14 @@
 //! Prepares a choice: cuts all messages, weighs their pieces, and says which have to be taken.
 
+use std::collections::HashSet;
+
 use rayon::prelude::*;
 
 use super::cues::{self, Place, Shape};
 use super::extract::{self, Cut, Mark};
 use super::piece::Class;
 use super::repeats::Calls;
-use super::select::Candidate;
+use super::select::{Candidate, Tuning};
 use super::settings::Resolved;
 use super::terms::Terms;
 use super::{Input, Watch, Why};
@@ -31,6 +33,8 @@ pub(super) struct Prepared {
     pub(super) forced: Vec<u32>,
     /// The stretch of each message.
     pub(super) tier_of: Vec<u32>,
+    /// How the choice presses.
+    pub(super) tuning: Tuning,
 }
 
 /// Stretches as ranges of messages: first and one past the last of each. Percents are of all messages.
@@ -85,8 +89,15 @@ pub(super) fn prepare(
     for (tier, (from, end)) in tier_ranges(settings, messages.len()).into_iter().enumerate() {
         tier_of[from..end].fill(tier as u32);
     }
-    let mut prepared =
-        Prepared { cuts, candidates: Vec::new(), first: Vec::new(), weights: Vec::new(), forced: Vec::new(), tier_of };
+    let mut prepared = Prepared {
+        cuts,
+        candidates: Vec::new(),
+        first: Vec::new(),
+        weights: Vec::new(),
+        forced: Vec::new(),
+        tier_of,
+        tuning: Tuning::of(0.0),
+    };
     prepared.weigh(input, counter);
     watch("choosing", total / 2, total)?;
     Ok(prepared)
@@ -96,6 +107,8 @@ impl Prepared {
     fn weigh(&mut self, input: &Input<'_>, counter: Counter) {
         let places = self.places(input);
         let shape = self.shape(input);
+        self.tuning = Tuning::of(shape.directed);
+        let again = self.again();
         let tokens: Vec<Vec<f32>> = self
             .cuts
             .par_iter()
@@ -116,7 +129,7 @@ impl Prepared {
                     message: at as u32,
                     tokens: tokens[at][number],
                     cover: weight.cover,
-                    worth: weight.worth,
+                    worth: if again[at].contains(&number) { weight.worth * cues::AGAIN } else { weight.worth },
                     terms: terms.read(&piece.text, at as u32),
                     needs: piece.answers.map(|answers| first + answers as u32),
                     tier: self.tier_of[at],
@@ -125,6 +138,21 @@ impl Prepared {
         }
         self.first.push(self.candidates.len() as u32);
         self.weights = terms.weights(documents);
+    }
+
+    /// Pieces of each message that a later message has again, word for word: changes of a file, failures.
+    fn again(&self) -> Vec<Vec<usize>> {
+        let mut later: HashSet<&str> = HashSet::new();
+        let mut again = vec![Vec::new(); self.cuts.len()];
+        for (at, cut) in self.cuts.iter().enumerate().rev() {
+            for (number, piece) in cut.pieces.iter().enumerate().rev() {
+                if matches!(piece.class, Class::Change | Class::Failure | Class::Verdict) && !later.insert(&piece.text)
+                {
+                    again[at].push(number);
+                }
+            }
+        }
+        again
     }
 
     /// Which replies close a stretch of work, which words open the session.

@@ -8,7 +8,7 @@ use super::assemble::{Assembled, assemble};
 use super::markdown::{self, HeadFacts, HeadSize};
 use super::piece::{Class, one_line};
 use super::plan::{self, Prepared, tier_ranges};
-use super::select::{Choice, Tuning};
+use super::select::Choice;
 use super::settings::{Resolved, Tier};
 use super::{Input, Needs, Outcome, Watch, Why, verdicts};
 use crate::api::compression::{KeepitMode, LeftOut, TierResult, VersionMessage, VersionMessageKind};
@@ -55,7 +55,7 @@ pub fn run(
             .hint("show the session to see what it holds"));
     }
     let work = Work::new(input, settings, &prepared, &ranges, counter);
-    let mut choice = Choice::new(&prepared.candidates, &prepared.weights, input.messages.len(), Tuning::default());
+    let mut choice = Choice::new(&prepared.candidates, &prepared.weights, input.messages.len(), prepared.tuning);
     for forced in &prepared.forced {
         choice.take(*forced);
     }
@@ -85,7 +85,7 @@ pub fn whole(input: &Input<'_>, counter: Counter) -> Result<String> {
     let ranges = tier_ranges(&settings, input.messages.len());
     let prepared = plan::prepare(input, &settings, &[], counter, &|_, _, _| Ok(()))?;
     let work = Work::new(input, &settings, &prepared, &ranges, counter);
-    let mut choice = Choice::new(&prepared.candidates, &prepared.weights, input.messages.len(), Tuning::default());
+    let mut choice = Choice::new(&prepared.candidates, &prepared.weights, input.messages.len(), prepared.tuning);
     for candidate in 0..prepared.candidates.len() as u32 {
         choice.take(candidate);
     }

@@ -1,6 +1,6 @@
 //! Chooses pieces under a token budget: coverage of rare terms with falling returns, by gain for the cost.
 //!
-//! The gain of a piece is what its terms add to `Σ weight(term) × √count(term)`, times its cue weight, plus its own worth.
+//! The gain of a piece is what its terms add to `Σ weight(term) × count(term)^0.7`, times its cue weight, plus its own worth.
 //! That function is submodular in the coverage part, so a gain once computed can only fall as more is chosen: the greedy
 //! choice looks again only at the piece on top (lazy greedy, cost-scaled).
 
@@ -35,11 +35,15 @@ pub(super) struct Tuning {
     pub(super) opening: f32,
     /// Tokens that join a piece to another.
     pub(super) joining: f32,
+    /// Power of a term's count in what is covered: below 1, so that each repeat adds less.
+    pub(super) count_power: f32,
 }
 
-impl Default for Tuning {
-    fn default() -> Self {
-        Self { cost_power: 0.9, opening: 2.5, joining: 0.6 }
+impl Tuning {
+    /// In talk a lone sentence of a message needs its neighbours to be understood, in work a line may stand alone:
+    /// `directed` is 0 for talk, 1 for work.
+    pub(super) fn of(directed: f32) -> Self {
+        Self { cost_power: 0.9, opening: 6.0 - 3.5 * directed, joining: 0.6, count_power: 0.7 }
     }
 }
 
@@ -151,6 +155,10 @@ impl<'c> Choice<'c> {
         if opened { cost } else { cost + self.tuning.opening }
     }
 
+    fn power(&self, count: f32) -> f32 {
+        if count <= 0.0 { 0.0 } else { count.powf(self.tuning.count_power) }
+    }
+
     fn gain(&self, candidate: u32) -> f32 {
         let one = &self.candidates[candidate as usize];
         let own = |one: &Candidate| {
@@ -159,7 +167,7 @@ impl<'c> Choice<'c> {
                 .iter()
                 .map(|term| {
                     let count = self.counts[*term as usize];
-                    self.weights[*term as usize] * ((count + 1.0).sqrt() - count.sqrt())
+                    self.weights[*term as usize] * (self.power(count + 1.0) - self.power(count))
                 })
                 .sum();
             one.cover * covered + one.worth
