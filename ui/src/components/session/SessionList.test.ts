@@ -43,7 +43,7 @@ describe('the list of sessions', () => {
     const { opened, entered } = await show()
     screen.getByRole('listbox').focus()
     await userEvent.keyboard('{ArrowDown}{ArrowDown}{Enter}')
-    expect(opened.mock.calls.map(([session]: [{ session_id: string }]) => session.session_id)).toEqual(['a', 'b'])
+    expect(opened.mock.calls.map((call) => (call[0] as { session_id: string }).session_id)).toEqual(['a', 'b'])
     expect(entered).toHaveBeenCalledWith(sessions[1])
     expect(screen.getByRole('listbox')).toHaveAttribute('aria-activedescendant', 'session-b')
   })
