@@ -15,6 +15,8 @@ export interface Ghost {
   total: number
   /** The engine said it. */
   exact: boolean
+  /** What the cards would take, when the engine said it: the shares of the others shrink. */
+  preview: CompositionPreview | undefined
 }
 
 export function useGhost(drag: Ref<TimelineDrag | undefined>, known: Ref<ReadonlyMap<string, SessionSummary>>, preview: Ref<CompositionPreview | undefined>, name: Ref<string>): ComputedRef<Ghost | undefined> {
@@ -39,10 +41,10 @@ export function useGhost(drag: Ref<TimelineDrag | undefined>, known: Ref<Readonl
     // Only an answer to what is dragged now counts.
     if (exact !== undefined && answer.answered.value === request.value) {
       const tokens = exact.components.filter((component) => ids.includes(component.session_id)).reduce((sum, component) => sum + component.token_contribution, 0)
-      return { at, tokens, total: exact.total_tokens, exact: true }
+      return { at, tokens, total: exact.total_tokens, exact: true, preview: exact }
     }
     const share = Math.floor((budget / (draft.value.cards.length + ids.length)) * ids.length)
     const tokens = Math.min(data.tokens, share)
-    return { at, tokens, total: (preview.value?.total_tokens ?? 0) + tokens, exact: false }
+    return { at, tokens, total: (preview.value?.total_tokens ?? 0) + tokens, exact: false, preview: undefined }
   })
 }

@@ -131,7 +131,7 @@ describe('the budget', () => {
   it('says in place which keepits do not fit', async () => {
     addToDraft([ada])
     await show([], { composition_preview: () => { throw { kind: 'over_budget', message: 'the keepits alone have 21,000 tokens', hint: 'give it at least 21,400' } as unknown as Error } })
-    expect(await screen.findByText('The keepits do not fit the budget')).toBeInTheDocument()
+    expect(await screen.findByText('This does not fit the budget')).toBeInTheDocument()
     expect(screen.getByText('Give it at least 21,400.')).toBeInTheDocument()
   })
 })
