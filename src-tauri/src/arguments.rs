@@ -57,13 +57,13 @@ mod tests {
 
     #[test]
     fn relative_paths_are_taken_from_the_folder_of_the_start() {
-        let path = absolute_path(&"session.jsonl".into(), Path::new("/work"));
-        assert_eq!(path, Path::new("/work/session.jsonl"), "a second start has another folder than the first");
+        let path = absolute_path(&"session.jsonl".into(), Path::new("/home/dev"));
+        assert_eq!(path, Path::new("/home/dev/session.jsonl"), "a second start has another folder than the first");
     }
 
     #[test]
     fn addresses_of_files_are_decoded() {
-        let path = absolute_path(&"file:///home/ada/my%20session.jsonl".into(), Path::new("/work"));
+        let path = absolute_path(&"file:///home/ada/my%20session.jsonl".into(), Path::new("/home/dev"));
         assert_eq!(path, Path::new("/home/ada/my session.jsonl"), "desktops pass addresses, not paths");
     }
 

@@ -332,13 +332,13 @@ mod tests {
     use super::*;
 
     fn lines(name: &str, input: Value) -> Vec<String> {
-        pieces(name, &input, "/work/app", 1).into_iter().map(|piece| piece.text).collect()
+        pieces(name, &input, "/home/dev/app", 1).into_iter().map(|piece| piece.text).collect()
     }
 
     #[test]
     fn a_call_is_told_in_a_line() {
         assert_eq!(
-            lines("Read", json!({"file_path": "/work/app/src/a.rs", "offset": 10, "limit": 5})),
+            lines("Read", json!({"file_path": "/home/dev/app/src/a.rs", "offset": 10, "limit": 5})),
             ["Read src/a.rs:10-14"]
         );
         assert_eq!(lines("Grep", json!({"pattern": "fn main", "path": "/etc"})), ["Grep fn main in /etc"]);
@@ -350,9 +350,9 @@ mod tests {
     #[test]
     fn an_edit_is_its_file_and_the_lines_that_changed() {
         let edit =
-            json!({"file_path": "/work/app/a.rs", "old_string": "fn a() {\n  1\n}", "new_string": "fn a() {\n  2\n}"});
+            json!({"file_path": "/home/dev/app/a.rs", "old_string": "fn a() {\n  1\n}", "new_string": "fn a() {\n  2\n}"});
         assert_eq!(lines("Edit", edit), ["Edit a.rs", "- 1\n+ 2"], "quoted lines are left out");
-        let write = json!({"file_path": "/work/app/b.rs", "content": "one\n\ntwo\n"});
+        let write = json!({"file_path": "/home/dev/app/b.rs", "content": "one\n\ntwo\n"});
         assert_eq!(lines("Write", write), ["Write b.rs (3 lines)", "one\ntwo"]);
     }
 
