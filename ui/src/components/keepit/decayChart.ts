@@ -64,7 +64,7 @@ export function decayGeometry(row: DecayRow, weight: number): DecayGeometry | un
     weightY: y(weight),
     base,
     thresholdLabel: above
-      ? { x: (CHART.left + CHART.width) / 2, y: Math.min(base - 6, y(first.threshold) - 4), anchor: 'start' }
+      ? { x: CHART.left + 118, y: Math.min(base - 6, y(first.threshold) - 4), anchor: 'start' }
       : { x: CHART.width - CHART.right, y: y(last.threshold) - 8 < CHART.top + 8 ? y(last.threshold) + 20 : y(last.threshold) - 8, anchor: 'end' },
     weightLabel: { x: CHART.left, y: y(weight) - 12 < CHART.top + 6 ? y(weight) + 20 : y(weight) - 12, anchor: 'start' },
   }
