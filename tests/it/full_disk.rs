@@ -24,7 +24,7 @@ fn a_full_disk_is_named_and_leaves_nothing_half_written() {
     let environment = TestEnvironment::new();
     let small = Transcript::new("small").user("small").assistant("talk");
     small.write_into(&environment.work().join("small")).expect("a written transcript");
-    let large = Transcript::new("large").user(&noise(12_000_000)).assistant("seen");
+    let large = Transcript::new("large").user(&noise(5_000_000)).assistant("seen");
     large.write_into(&environment.work().join("large")).expect("a written transcript");
     let memory = environment.root().join("disk/memory");
     fs_err::create_dir(environment.root().join("disk")).expect("a folder");
@@ -39,14 +39,14 @@ fn a_full_disk_is_named_and_leaves_nothing_half_written() {
     // A disk of its own where the system lets us mount one, else files that may not grow: both really fail.
     let has_mounts = environment.run(environment.command("unshare").args(["-Urm", "true"])).succeeded();
     let run = if has_mounts {
-        let mount = "mount -t tmpfs -o size=64m none ../disk || exit 9\n";
-        let story = story("head -c 58000000 /dev/zero > ../disk/filler", "rm ../disk/filler");
+        let mount = "mount -t tmpfs -o size=16m none ../disk || exit 9\n";
+        let story = story("head -c 13500000 /dev/zero > ../disk/filler", "rm ../disk/filler");
         tell(&["unshare", "-Urm"], format!("{mount}{story}"))
     } else {
-        // Each command in the limit's own shell; blocks of 512 bytes, so a file of at most 4 MB.
+        // Each command in the limit's own shell; blocks of 512 bytes, so no file of more than 300 kB.
         let limited = story("", "").replacen(
             r#"recollect ingest large --json > large.out"#,
-            r#"(trap '' XFSZ; ulimit -f 8000; recollect ingest large --json) > large.out"#,
+            r#"(trap '' XFSZ; ulimit -f 600; recollect ingest large --json) > large.out"#,
             1,
         );
         tell(&["env"], limited)

@@ -99,6 +99,9 @@ impl From<std::io::Error> for Error {
             std::io::ErrorKind::StorageFull => {
                 Some("the disk is full: free some space, then try again; nothing half-written was left")
             }
+            std::io::ErrorKind::QuotaExceeded | std::io::ErrorKind::FileTooLarge => Some(
+                "your share of the disk is used up: free some space, then try again; nothing half-written was left",
+            ),
             std::io::ErrorKind::PermissionDenied => Some("check who owns the file and its permissions"),
             _ => None,
         };

@@ -81,7 +81,9 @@ impl Show {
                 out.push_str(&heading(face, detail));
             }
             for message in &document.messages {
-                out.push('\n');
+                if !out.is_empty() {
+                    out.push('\n');
+                }
                 out.push_str(&conversation::message(&face.terminal, message));
             }
             out.push_str(&rest(document.messages.len(), document.total));
