@@ -12,6 +12,7 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
 
 use crate::desktop::{Desktop, Server};
+use crate::screen::Place;
 
 /// The program that is tested.
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_recollect-desktop");
@@ -105,6 +106,19 @@ impl App {
         text.as_str().map(str::to_owned).unwrap_or_default()
     }
 
+    /// How many elements of a selector there are.
+    pub(crate) async fn count(&self, selector: &str) -> u64 {
+        let script = "return document.querySelectorAll(arguments[0]).length";
+        let count = self.page.execute(script, vec![json!(selector)]).await.expect("the page answers");
+        count.as_u64().unwrap_or_default()
+    }
+
+    /// The middle of an element on the screen; without a window manager the page begins at the window's corner.
+    pub(crate) async fn middle(&self, element: &Element) -> Place {
+        let (x, y, width, height) = element.rectangle().await.expect("the element is drawn");
+        ((x + width / 2.0) as i64, (y + height / 2.0) as i64)
+    }
+
     /// Calls a command of the engine as the page does.
     pub(crate) async fn call(&self, command: &str, request: Value) -> Value {
         self.invoke("rpc", json!({"command": command, "request": request})).await
@@ -134,11 +148,10 @@ impl App {
         heard.as_array().cloned().unwrap_or_default()
     }
 
-    /// Writes a picture of the page where `RECOLLECT_PICTURES` says, when it does.
+    /// Writes a picture of the page into the folder that `RECOLLECT_PICTURES` names, when it does.
+    #[expect(clippy::disallowed_methods, reason = "who looks at the pictures says where they go")]
     pub(crate) async fn picture(&self, name: &str) {
-        let Some(folder) = option_env!("RECOLLECT_PICTURES").map(PathBuf::from) else {
-            return;
-        };
+        let Some(folder) = std::env::var_os("RECOLLECT_PICTURES").map(PathBuf::from) else { return };
         let picture = self.page.screenshot().await.expect("the window can be drawn");
         fs_err::create_dir_all(&folder).expect("the folder of the pictures");
         fs_err::write(folder.join(format!("{name}.png")), picture).expect("the picture");

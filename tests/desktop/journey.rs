@@ -1,4 +1,4 @@
-//! The main job as a user does it: from dropped transcripts to a weighed passage.
+//! The main job as a user does it: from dropped transcripts to a context that the client resumes.
 
 use recollect_engine::testing::Transcript;
 use serde_json::json;
@@ -57,5 +57,82 @@ async fn dropped_transcripts_are_read_and_a_passage_is_given_another_weight() {
         marker["content"].as_str().is_some_and(|content| content.contains(PASSAGE)),
         "it is that passage: {marker}"
     );
+    app.close().await;
+}
+
+/// Takes sessions in without the mouse, for journeys that begin with a memory.
+async fn remember(app: &App, desktop: &Desktop, transcripts: &[Transcript]) {
+    app.find("nav[aria-label='Main']").await;
+    for transcript in transcripts {
+        transcript.write_into(&desktop.folder().join("backup")).expect("a transcript");
+    }
+    let report = app.call("session_ingest", json!({"paths": [desktop.folder().join("backup")]})).await;
+    assert_eq!(report["totals"]["new"], json!(transcripts.len()), "all are taken in: {report}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_is_compressed_with_its_progress_in_sight() {
+    let desktop = Desktop::start();
+    let app = App::open(&desktop, &[]).await;
+    let long =
+        Transcript::new("long").title("Rework the ledger").work("ledger", 400).user("##keepit1.00## Never twice.");
+    remember(&app, &desktop, &[long.clone()]).await;
+
+    app.click("[role=option]", "Rework the ledger").await;
+    app.find_text("h1", "Rework the ledger").await;
+    app.click("header button", "Compress").await;
+    app.find_text("[data-testid=compress-result]", "tokens").await;
+    app.picture("compress").await;
+    app.listen("engine").await;
+    app.click("[data-testid=compress-create]", "").await;
+    app.find("[data-testid=compress-progress]").await;
+    app.picture("compress-running").await;
+    app.find_text("[data-testid=compress-done]", "v001 made").await;
+    app.picture("compress-done").await;
+
+    let told = app.heard().await;
+    assert!(told.iter().any(|event| event["event"] == "job_progress"), "progress comes from the engine: {told:?}");
+    let versions = app.call("version_list", json!({"session": long.session_id()})).await;
+    assert_eq!(versions["versions"][0]["version_id"], json!("v001"), "the version is in memory: {versions}");
+    app.click("[role=dialog] button", "Open v001").await;
+    app.find_text("body", "Never twice.").await;
+    app.picture("version").await;
+    app.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_sessions_are_dragged_into_a_composition_and_composed() {
+    let desktop = Desktop::start();
+    let app = App::open(&desktop, &[]).await;
+    let billing = Transcript::new("billing").days_later(1).title("Bill at month end").work("billing", 6);
+    remember(&app, &desktop, &[refresh(), billing.clone()]).await;
+
+    app.click("nav[aria-label='Main'] a", "Compositions").await;
+    let timeline = app.find("[data-testid=compose-timeline]").await;
+    let place = app.middle(&timeline).await;
+    for (title, cards) in [("Fix the token refresh", 1), ("Bill at month end", 2)] {
+        let row = app.find_text("[data-testid=compose-list-row]", title).await;
+        desktop.screen.drag(app.middle(&row).await, place).await;
+        until("the card is in the timeline", || async { app.count("[data-testid=compose-card]").await == cards }).await;
+    }
+    app.fill("input[data-testid=compose-budget], [data-testid=compose-budget] input", "6000").await;
+    app.fill("[data-testid=compose-name]", "carry on").await;
+    app.find("[data-testid=budget-bar]").await;
+    app.picture("compose").await;
+    app.click("[data-testid=compose-button]:not([disabled])", "").await;
+
+    let name = json!({"name": "carry on"});
+    until("the composition is made", || async {
+        app.call("composition_get", name.clone()).await.get("failed").is_none()
+    })
+    .await;
+    app.picture("composed").await;
+    let detail = app.call("composition_list", json!({})).await;
+    let composition = &detail[0];
+    assert!(
+        composition["total_tokens"].as_u64().is_some_and(|tokens| tokens <= 6000),
+        "the budget is hard: {composition}"
+    );
+    assert_eq!(composition["components"].as_array().map(Vec::len), Some(2), "both sessions are in it: {composition}");
     app.close().await;
 }
