@@ -136,7 +136,7 @@ impl App {
         let script = "const [event, done] = arguments;
             const tauri = window.__TAURI_INTERNALS__;
             window.heard = [];
-            const handler = tauri.transformCallback((told) => window.heard.push(told.payload));
+            const handler = tauri.transformCallback(({ payload }) => window.heard.push(Array.isArray(payload) ? payload : { ...payload, response: undefined }));
             tauri.invoke('plugin:event|listen', { event, target: { kind: 'Any' }, handler }).then(done, (failed) => done({ failed }))";
         let answer = self.page.execute_async(script, vec![json!(event)]).await.expect("the page runs the call");
         assert!(answer.is_number(), "the page may listen: {answer}");
