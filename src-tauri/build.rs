@@ -1,6 +1,5 @@
 //! Reads `tauri.conf.json` for the macros of Tauri.
 
-#[expect(clippy::print_stdout, reason = "this is how a build script speaks to cargo")]
 fn main() {
     // The page becomes part of the program; without this line a program may hold half of an older one.
     println!("cargo:rerun-if-changed=ui/dist");

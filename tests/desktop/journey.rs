@@ -76,7 +76,7 @@ async fn a_session_is_compressed_with_its_progress_in_sight() {
     let app = App::open(&desktop, &[]).await;
     let long =
         Transcript::new("long").title("Rework the ledger").work("ledger", 150).user("##keepit1.00## Never twice.");
-    remember(&app, &desktop, &[long.clone()]).await;
+    remember(&app, &desktop, std::slice::from_ref(&long)).await;
 
     app.click("[role=option]", "Rework the ledger").await;
     app.find_text("h1", "Rework the ledger").await;
