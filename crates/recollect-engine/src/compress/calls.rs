@@ -349,8 +349,7 @@ mod tests {
 
     #[test]
     fn an_edit_is_its_file_and_the_lines_that_changed() {
-        let edit =
-            json!({"file_path": "/home/dev/app/a.rs", "old_string": "fn a() {\n  1\n}", "new_string": "fn a() {\n  2\n}"});
+        let edit = json!({"file_path": "/home/dev/app/a.rs", "old_string": "fn a() {\n  1\n}", "new_string": "fn a() {\n  2\n}"});
         assert_eq!(lines("Edit", edit), ["Edit a.rs", "- 1\n+ 2"], "quoted lines are left out");
         let write = json!({"file_path": "/home/dev/app/b.rs", "content": "one\n\ntwo\n"});
         assert_eq!(lines("Write", write), ["Write b.rs (3 lines)", "one\ntwo"]);
