@@ -59,6 +59,8 @@ pub(super) struct Choice<'c> {
     /// The order in which they were chosen, what was forced first.
     pub(super) order: Vec<u32>,
     open: Vec<u32>,
+    /// What was given back: it is not taken again, or the choice would go round in circles.
+    refused: Vec<bool>,
 }
 
 #[derive(Debug, PartialEq)]
@@ -93,6 +95,7 @@ impl<'c> Choice<'c> {
             chosen: vec![false; candidates.len()],
             order: Vec::new(),
             open: vec![0; messages],
+            refused: vec![false; candidates.len()],
         }
     }
 
@@ -121,6 +124,7 @@ impl<'c> Choice<'c> {
         let candidate = self.order.remove(place);
         let at = candidate as usize;
         self.chosen[at] = false;
+        self.refused[at] = true;
         for term in &self.candidates[at].terms {
             self.counts[*term as usize] -= 1.0;
         }
@@ -184,7 +188,8 @@ impl<'c> Choice<'c> {
     pub(super) fn fill(&mut self, tier: u32, budget: f32) {
         let mut left = budget;
         let mut heap: BinaryHeap<Entry> = (0..self.candidates.len() as u32)
-            .filter(|candidate| self.candidates[*candidate as usize].tier == tier && !self.chosen[*candidate as usize])
+            .filter(|candidate| self.candidates[*candidate as usize].tier == tier)
+            .filter(|candidate| !self.chosen[*candidate as usize] && !self.refused[*candidate as usize])
             .map(|candidate| Entry { ratio: self.ratio(candidate), candidate, round: 0 })
             .filter(|entry| entry.ratio > 0.0)
             .collect();
@@ -222,7 +227,7 @@ impl<'c> Choice<'c> {
             if candidate.message != message {
                 break;
             }
-            if candidate.tier == tier && !self.chosen[at] {
+            if candidate.tier == tier && !self.chosen[at] && !self.refused[at] {
                 let ratio = self.ratio(at as u32);
                 if ratio > 0.0 {
                     heap.push(Entry { ratio, candidate: at as u32, round });
