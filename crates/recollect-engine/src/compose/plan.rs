@@ -231,7 +231,11 @@ impl<'p, 'a> Seat<'p, 'a> {
             Wanted::New(Some(asked)) if *asked == settings => "new: with the settings asked for".to_owned(),
             Wanted::New(Some(_)) => "new: with the settings asked for, tightened to fit its share".to_owned(),
             Wanted::New(None) => "new: as asked for".to_owned(),
-            _ => choose(self.part.original_tokens, &self.part.candidates, share, None).reason,
+            _ => match choose(self.part.original_tokens, &self.part.candidates, share, None) {
+                Choice { pick: Pick::New, reason } => reason,
+                // By its count alone something fits; rendered, with what stands between messages, it does not.
+                _ => format!("new: nothing that is there fits {} tokens as it is rendered", grouped(share)),
+            },
         };
         let unused = share - rendition.tokens;
         let cannot_use = unused > share / UNUSED_PART && unused > 16;
