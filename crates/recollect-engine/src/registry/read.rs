@@ -52,8 +52,10 @@ pub fn load(engine: &Engine, session: &SessionId) -> Result<Loaded> {
     let mut tokens = Vec::new();
     if let Some((chunks, rows)) = file {
         for row in rows.iter().filter(|row| row.agent_id.is_none()) {
-            messages.extend(message_at(engine, &chunks, row)?);
-            tokens.push(row.tokens);
+            if let Some(message) = message_at(engine, &chunks, row)? {
+                messages.push(message);
+                tokens.push(row.tokens);
+            }
         }
     }
     Ok(Loaded {
