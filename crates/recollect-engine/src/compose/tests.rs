@@ -278,7 +278,7 @@ fn a_session_of_the_client_goes_on_from_a_composition() {
         used,
         "never taken for the user's own"
     );
-    let paths = vec![resumed.file.clone()];
+    let paths = vec![resumed.file];
     let asked = IngestRequest { paths, ..IngestRequest::default() };
     let taken_in = memory.call(|call| registry::ingest(call, &asked)).expect("asked for");
     let note = taken_in.files[0].note.as_deref().unwrap_or_default();
