@@ -4,6 +4,7 @@ import { router } from './router'
 import { followMemory } from './state/memory'
 import './styles/tokens.css'
 import './styles/base.css'
+import './styles/drag.css'
 import './styles/floats.css'
 import './styles/prose.css'
 
