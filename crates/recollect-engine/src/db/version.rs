@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::{Rows, failed, from_json, to_json};
 use crate::api::compression::{CompressionSettings, KeepitStats, LeftOut};
+use crate::document;
 use crate::error::Result;
 use crate::ids::{SessionId, VersionId};
 use crate::time::Time;
@@ -54,7 +55,7 @@ impl VersionRow {
 
     /// The version as `versions.json` and the manifest hold it (3.4), with our own members after those of the document.
     pub fn record(&self) -> Value {
-        let mut settings = camel_case(&serde_json::to_value(&self.settings).unwrap_or_default());
+        let mut settings = document::camel(serde_json::to_value(&self.settings).unwrap_or_default());
         if let Some(settings) = settings.as_object_mut() {
             settings.retain(|_, value| !value.is_null());
             settings.entry("model").or_insert_with(|| json!(self.engine));
@@ -83,7 +84,7 @@ impl VersionRow {
         let text = |key: &str| record.get(key)?.as_str();
         let count = |key: &str| record.get(key)?.as_u64();
         let version_id = text("versionId")?;
-        let mut settings = snake_case(record.get("settings")?);
+        let mut settings = document::snake(record.get("settings")?.clone());
         let engine = text("engine").unwrap_or("unknown").to_owned();
         if let Some(settings) = settings.as_object_mut()
             && settings.get("model").and_then(Value::as_str) == Some(&engine)
@@ -112,47 +113,6 @@ impl VersionRow {
             bytes: count("bytes").unwrap_or(0),
             auto_created: read("autoCreated").as_bool().unwrap_or(false),
         })
-    }
-}
-
-/// Names of members in the manner of the document's files.
-fn camel_case(value: &Value) -> Value {
-    renamed(value, &|key| {
-        let mut name = String::new();
-        for part in key.split('_') {
-            match part.chars().next() {
-                Some(first) if !name.is_empty() => {
-                    name.push(first.to_ascii_uppercase());
-                    name.push_str(&part[first.len_utf8()..]);
-                }
-                _ => name.push_str(part),
-            }
-        }
-        name
-    })
-}
-
-/// Names of members as on the wire.
-fn snake_case(value: &Value) -> Value {
-    renamed(value, &|key| {
-        let mut name = String::new();
-        for character in key.chars() {
-            if character.is_ascii_uppercase() {
-                name.push('_');
-            }
-            name.push(character.to_ascii_lowercase());
-        }
-        name
-    })
-}
-
-fn renamed(value: &Value, name: &dyn Fn(&str) -> String) -> Value {
-    match value {
-        Value::Object(members) => {
-            Value::Object(members.iter().map(|(key, value)| (name(key), renamed(value, name))).collect())
-        }
-        Value::Array(items) => Value::Array(items.iter().map(|item| renamed(item, name)).collect()),
-        other => other.clone(),
     }
 }
 
