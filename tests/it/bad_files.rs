@@ -146,7 +146,7 @@ fn a_folder_without_transcripts_is_an_error_that_says_so() {
     let environment = TestEnvironment::new();
     environment.file("notes/readme.md", b"# Notes");
     let run = environment.recollect(["ingest", "notes"]).exits(1);
-    assert!(run.stderr().contains("holds no transcripts"), "{run}");
+    assert!(run.stderr().contains("holds no conversations"), "{run}");
     let run = environment.recollect(["ingest", "nowhere"]).exits(1);
     assert!(run.stderr().contains("nowhere") && run.stderr().contains("no such file"), "{run}");
     let run = environment.recollect(["ingest", "--all"]).exits(1);

@@ -33,7 +33,9 @@ CREATE TABLE session (
     models           TEXT NOT NULL,
     registered_at    INTEGER NOT NULL,
     last_accessed    INTEGER NOT NULL,
-    distance_by_hand INTEGER
+    distance_by_hand INTEGER,
+    -- Of an export: the session whose transcript it is a copy of.
+    paired_with      TEXT
 ) STRICT;
 CREATE INDEX session_by_project ON session (project_id, last_timestamp);
 CREATE INDEX session_by_time ON session (last_timestamp);
@@ -63,14 +65,15 @@ CREATE TABLE file (
     UNIQUE (session_id, name)
 ) STRICT;
 
--- Where a file was found on disk, and what `stat` said of it then.
+-- Where a file was found on disk, and what `stat` said of it then; a file of many conversations is the place of each.
 CREATE TABLE place (
-    path     TEXT PRIMARY KEY,
+    path     TEXT NOT NULL,
     file_id  INTEGER NOT NULL REFERENCES file (file_id) ON DELETE CASCADE,
     bytes    INTEGER NOT NULL,
     modified INTEGER NOT NULL,
     inode    INTEGER NOT NULL,
-    seen_at  INTEGER NOT NULL
+    seen_at  INTEGER NOT NULL,
+    PRIMARY KEY (path, file_id)
 ) STRICT;
 CREATE INDEX place_by_file ON place (file_id);
 
@@ -107,9 +110,12 @@ CREATE TABLE message (
     agent_id     TEXT,
     usage_input  INTEGER,
     usage_output INTEGER,
+    -- What the user or the assistant said in it, as a number that outlives wrapping and Markdown.
+    spoken       INTEGER,
     PRIMARY KEY (file_id, position)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX message_by_hash ON message (hash);
+CREATE INDEX message_by_spoken ON message (spoken) WHERE spoken IS NOT NULL;
 CREATE INDEX message_by_uuid ON message (uuid);
 
 CREATE TABLE issue (

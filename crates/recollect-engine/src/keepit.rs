@@ -172,6 +172,7 @@ mod tests {
             reply_id: None,
             model: None,
             agent_id: None,
+            cut_lines: None,
             blocks: vec![
                 Block::Thinking { text: "ü ##keepit0.1## thought".into() },
                 Block::Text { text: marked.into() },

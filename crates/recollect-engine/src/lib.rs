@@ -20,6 +20,7 @@ pub mod ids;
 mod jobs;
 pub mod keepit;
 mod manifest;
+pub mod pairing;
 pub mod registry;
 pub mod resume;
 pub mod session;

@@ -56,8 +56,9 @@ fn manifest_of(rows: &Rows<'_>, project: &ProjectId) -> Result<(Map<String, Valu
     let mut entries = Map::new();
     let mut places = Vec::new();
     for sums in &sessions {
-        let name = format!("{}.jsonl", sums.session.session_id);
-        places.push((name, sums.places.iter().find(|place| Path::new(place).is_file()).cloned()));
+        let place = sums.places.iter().find(|place| Path::new(place).is_file()).cloned();
+        let ending = place.as_deref().map(Path::new).and_then(Path::extension).and_then(std::ffi::OsStr::to_str);
+        places.push((format!("{}.{}", sums.session.session_id, ending.unwrap_or("jsonl")), place));
         entries.insert(sums.session.session_id.to_string(), entry_of(rows, sums)?);
     }
     let mut manifest = Map::new();
@@ -98,6 +99,7 @@ fn entry_of(rows: &Rows<'_>, sums: &SessionSums) -> Result<Value> {
         "keepitMarkers": keepits,
         "compressions": rows.version_records(&session.session_id)?,
         "format": session.format,
+        "pairedWith": session.paired_with,
         "title": session.title,
         "userTitle": session.user_title,
         "distanceByHand": session.distance_by_hand,

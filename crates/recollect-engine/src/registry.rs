@@ -5,10 +5,13 @@
 
 mod candidate;
 mod commit;
+mod container;
 mod identity;
 mod keep;
 mod list;
+mod pair;
 mod read;
+mod recognise;
 mod remove;
 mod restore;
 mod scan;
@@ -30,6 +33,7 @@ use crate::engine::{Call, Engine};
 use crate::error::{Error, Result};
 use crate::event::{Event, Progress};
 use crate::ids::{ProjectId, SessionId};
+use crate::sources::Format;
 use crate::sources::claude_code::Fold;
 use candidate::{Candidate, Rejected, is_uuid};
 use scan::{Scan, Start};
@@ -96,7 +100,9 @@ impl Stat {
 pub fn ingest(call: &Call<'_>, request: &IngestRequest) -> Result<IngestReport> {
     let engine = call.engine;
     let paths = paths_of(engine, request)?;
-    let (candidates, rejected) = candidate::collect(&paths);
+    let (candidates, mut rejected) = candidate::collect(&paths, &engine.claude_home().join("projects"));
+    let candidates = recognise::recognise(engine, candidates, call.cancel)?;
+    rejected.extend(recognise::fruitless(&paths, &candidates));
     if let [Rejected { path, reason, failed: true }] = rejected.as_slice()
         && candidates.is_empty()
         && paths.len() == 1
@@ -107,6 +113,8 @@ pub fn ingest(call: &Call<'_>, request: &IngestRequest) -> Result<IngestReport> 
     }
     let total: u64 = candidates.iter().map(|candidate| Stat::of(&candidate.path).map_or(0, |stat| stat.bytes)).sum();
     let meter = Meter { call, total, done: AtomicU64::new(0), told: Mutex::new(0) };
+    let (containers, candidates): (Vec<Candidate>, Vec<Candidate>) =
+        candidates.into_iter().partition(|candidate| candidate.format.is_container());
     let groups = by_session(engine, candidates, &meter)?;
     let mut report = IngestReport::default();
     let mut projects = Vec::new();
@@ -123,6 +131,18 @@ pub fn ingest(call: &Call<'_>, request: &IngestRequest) -> Result<IngestReport> 
                     projects.push(project);
                 }
             }
+        }
+    }
+    for container in &containers {
+        for project in container::ingest(container, request.project.as_ref(), &meter, &mut report)? {
+            if !projects.contains(&project) {
+                projects.push(project);
+            }
+        }
+    }
+    for project in pair::pair(engine, &report)? {
+        if !projects.contains(&project) {
+            projects.push(project);
         }
     }
     for rejected in rejected {
@@ -202,7 +222,10 @@ fn by_session(engine: &Engine, candidates: Vec<Candidate>, meter: &Meter<'_>) ->
                 Some(session) => session.clone(),
                 None => match known_session(engine, &candidate)? {
                     Some(session) => session,
-                    None => peek(&candidate.path).unwrap_or_else(|| candidate.path.display().to_string()),
+                    None if candidate.format == Format::ClaudeCode => {
+                        peek(&candidate.path).unwrap_or_else(|| candidate.path.display().to_string())
+                    }
+                    None => candidate.path.display().to_string(),
                 },
             };
             Ok((key, candidate))
@@ -262,6 +285,13 @@ fn take(engine: &Engine, candidate: &Candidate, meter: &Meter<'_>) -> Result<Tak
         Some((place, file, _)) if stat.is(&place) => {
             meter.read(stat.bytes);
             Ok(Work::Unchanged { file_id: file.file_id })
+        }
+        _ if candidate.format != Format::ClaudeCode => {
+            fs_err::read(&candidate.path).map_err(Error::from).and_then(|bytes| {
+                let scan = scan::scan_whole(&bytes, candidate.format, engine.archive(), engine.counter())?;
+                meter.read(stat.bytes);
+                Ok(Work::Unknown { scan: Box::new(scan) })
+            })
         }
         Some((place, file, chunks)) => changed(engine, candidate, &stat, &place, &file, chunks, meter),
         None => open(candidate).and_then(|source| {
@@ -432,7 +462,7 @@ fn finish(report: &mut IngestReport) {
             session_id: SessionId::new(""),
             project_id: ProjectId::new(""),
             title: file.path.clone(),
-            format: "claude-code".to_owned(),
+            format: Format::ClaudeCode.as_str().to_owned(),
             messages: 0,
             new_unique: 0,
             duplicates: 0,

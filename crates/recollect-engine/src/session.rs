@@ -58,6 +58,8 @@ pub struct Message {
     pub model: Option<String>,
     /// The sub-agent that it belongs to, for the side chains that older clients wrote into the main file.
     pub agent_id: Option<String>,
+    /// The source left lines of it out, as an `/export` does: how many, 0 when it only says that it did.
+    pub cut_lines: Option<u32>,
     /// What it holds, in order.
     pub blocks: Vec<Block>,
 }
@@ -200,6 +202,7 @@ mod tests {
             reply_id: None,
             model: None,
             agent_id: None,
+            cut_lines: None,
             blocks: vec![
                 Block::Thinking { text: String::new() },
                 Block::Text { text: "Ü one".into() },

@@ -28,6 +28,7 @@ export function aSession(given: Partial<SessionSummary> = {}): SessionSummary {
     live: false,
     distance: 1,
     issues: 0,
+    format: 'claude-code',
     ...given,
   }
 }

@@ -97,6 +97,11 @@ pub struct SessionSummary {
     pub distance: u32,
     /// Lines of its files that were not understood.
     pub issues: u64,
+    /// Format of its source: `claude-code`, `claude-export`, `plain-export`, `markdown-export`, `claude-ai`, or `history`
+    /// (only what the user typed).
+    pub format: String,
+    /// Of an export: the session whose transcript is in memory too and is preferred; the export is not counted then.
+    pub paired_with: Option<SessionId>,
 }
 
 /// Everything about a session but its messages.
@@ -131,6 +136,8 @@ pub struct SessionDetail {
     pub distance_by_hand: bool,
     /// Recency rank, whatever was set by hand.
     pub computed_distance: u32,
+    /// Exports of it that are in memory, as sessions paired with it.
+    pub exports: Vec<SessionId>,
 }
 
 /// Records of one type.

@@ -109,6 +109,7 @@ mod tests {
                 reply_id: None,
                 model: None,
                 agent_id: None,
+                cut_lines: None,
                 blocks: vec![
                     Block::ToolUse { id: format!("t{at}"), name: (*name).to_owned(), input: input.clone() },
                     Block::ToolResult { tool_use_id: format!("t{at}"), text: (*result).to_owned(), is_error: *failed },

@@ -45,6 +45,7 @@ fn message(index: u32, role: Role, blocks: Vec<Block>) -> Message {
         reply_id: None,
         model: None,
         agent_id: None,
+        cut_lines: None,
         blocks,
     }
 }

@@ -73,6 +73,29 @@ pub struct FileRow {
     pub last_timestamp: Option<Time>,
 }
 
+impl FileRow {
+    /// A file of which nothing is known yet.
+    pub fn new(session_id: SessionId, part: Part, name: String) -> Self {
+        Self {
+            file_id: 0,
+            session_id,
+            part,
+            name,
+            bytes: 0,
+            parsed_bytes: 0,
+            fold: "{}".to_owned(),
+            parsed_fold: None,
+            agent_id: None,
+            tool_use_id: None,
+            title: None,
+            messages: 0,
+            tokens: 0,
+            first_timestamp: None,
+            last_timestamp: None,
+        }
+    }
+}
+
 /// Where a file was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlaceRow {
@@ -177,7 +200,7 @@ impl Rows<'_> {
                     first_timestamp, last_timestamp, file_id, parsed_fold)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
                  ON CONFLICT (file_id) DO UPDATE SET
-                    session_id = excluded.session_id, name = excluded.name, bytes = excluded.bytes, parsed_bytes = excluded.parsed_bytes,
+                    session_id = excluded.session_id, part = excluded.part, name = excluded.name, bytes = excluded.bytes, parsed_bytes = excluded.parsed_bytes,
                     fold = excluded.fold, parsed_fold = excluded.parsed_fold, agent_id = excluded.agent_id, tool_use_id = excluded.tool_use_id, title = excluded.title,
                     messages = excluded.messages, tokens = excluded.tokens, first_timestamp = excluded.first_timestamp,
                     last_timestamp = excluded.last_timestamp
@@ -190,7 +213,7 @@ impl Rows<'_> {
     /// What is known of a path.
     pub fn place(&self, path: &str) -> Result<Option<PlaceRow>> {
         self.connection
-            .prepare_cached("SELECT path, file_id, bytes, modified, inode, seen_at FROM place WHERE path = ?1")
+            .prepare_cached("SELECT path, file_id, bytes, modified, inode, seen_at FROM place WHERE path = ?1 LIMIT 1")
             .and_then(|mut statement| statement.query_row([path], place_from_row).optional())
             .map_err(failed)
     }
@@ -207,8 +230,38 @@ impl Rows<'_> {
         rows.collect::<rusqlite::Result<_>>().map_err(failed)
     }
 
-    /// Notes where a file was found.
+    /// All that is known of a path: a file of many conversations is the place of each.
+    pub fn places_at(&self, path: &str) -> Result<Vec<PlaceRow>> {
+        let mut statement = self
+            .connection
+            .prepare_cached(
+                "SELECT path, file_id, bytes, modified, inode, seen_at FROM place WHERE path = ?1 ORDER BY file_id",
+            )
+            .map_err(failed)?;
+        let rows = statement.query_map([path], place_from_row).map_err(failed)?;
+        rows.collect::<rusqlite::Result<_>>().map_err(failed)
+    }
+
+    /// Forgets what was found at a path.
+    pub fn forget_places(&self, path: &str) -> Result<()> {
+        self.connection
+            .prepare_cached("DELETE FROM place WHERE path = ?1")
+            .and_then(|mut statement| statement.execute([path]))
+            .map_err(failed)?;
+        Ok(())
+    }
+
+    /// Notes where a file was found; what was found there before is forgotten.
     pub fn put_place(&self, place: &PlaceRow) -> Result<()> {
+        self.connection
+            .prepare_cached("DELETE FROM place WHERE path = ?1 AND file_id <> ?2")
+            .and_then(|mut statement| statement.execute(params![place.path, place.file_id]))
+            .map_err(failed)?;
+        self.add_place(place)
+    }
+
+    /// Notes where a file was found beside others.
+    pub fn add_place(&self, place: &PlaceRow) -> Result<()> {
         self.connection
             .prepare_cached(
                 "INSERT OR REPLACE INTO place (path, file_id, bytes, modified, inode, seen_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",

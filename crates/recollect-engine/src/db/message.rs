@@ -35,9 +35,11 @@ pub struct MessageRow {
     pub agent_id: Option<String>,
     /// Tokens that the API counted for the reply: input with cached, output.
     pub usage: Option<(u64, u64)>,
+    /// What the user or the assistant said in it, as a number that outlives wrapping and Markdown (`pairing`).
+    pub spoken: Option<i64>,
 }
 
-const COLUMNS: &str = "position, line_start, line_bytes, uuid, role, kind, timestamp, tokens, hash, reply_id, agent_id, usage_input, usage_output";
+const COLUMNS: &str = "position, line_start, line_bytes, uuid, role, kind, timestamp, tokens, hash, reply_id, agent_id, usage_input, usage_output, spoken";
 
 fn role_text(role: Role) -> &'static str {
     match role {
@@ -91,6 +93,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<MessageRow> {
         reply_id: row.get(9)?,
         agent_id: row.get(10)?,
         usage: row.get::<_, Option<u64>>(11)?.zip(row.get::<_, Option<u64>>(12)?),
+        spoken: row.get(13)?,
     })
 }
 
@@ -126,7 +129,7 @@ impl Rows<'_> {
     pub fn put_message(&self, file_id: i64, message: &MessageRow) -> Result<()> {
         self.connection
             .prepare_cached(&format!(
-                "INSERT OR REPLACE INTO message (file_id, {COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)"
+                "INSERT OR REPLACE INTO message (file_id, {COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)"
             ))
             .and_then(|mut statement| {
                 statement.execute(params![
@@ -144,6 +147,7 @@ impl Rows<'_> {
                     message.agent_id,
                     message.usage.map(|usage| usage.0),
                     message.usage.map(|usage| usage.1),
+                    message.spoken,
                 ])
             })
             .map_err(failed)?;
@@ -175,8 +179,11 @@ impl Rows<'_> {
         let mut stats = self
             .connection
             .query_row(
-                "SELECT (SELECT count(DISTINCT project_id) FROM session), (SELECT count(*) FROM session), (SELECT count(*) FROM message),
-                    (SELECT count(DISTINCT hash) FROM message), (SELECT ifnull(sum(tokens), 0) FROM session), (SELECT count(*) FROM file),
+                "WITH twin AS (SELECT file_id FROM file JOIN session USING (session_id) WHERE paired_with IS NOT NULL)
+                 SELECT (SELECT count(DISTINCT project_id) FROM session), (SELECT count(*) FROM session WHERE paired_with IS NULL),
+                    (SELECT count(*) FROM message WHERE file_id NOT IN twin),
+                    (SELECT count(DISTINCT hash) FROM message WHERE file_id NOT IN twin),
+                    (SELECT ifnull(sum(tokens), 0) FROM session WHERE paired_with IS NULL), (SELECT count(*) FROM file),
                     (SELECT ifnull(sum(bytes), 0) FROM file), (SELECT ifnull(sum(stored_bytes), 0) FROM chunk),
                     (SELECT count(*) FROM keepit WHERE NOT removed), (SELECT count(*) FROM version), (SELECT count(*) FROM composition)",
                 [],

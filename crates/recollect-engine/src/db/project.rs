@@ -62,7 +62,8 @@ impl Rows<'_> {
             .connection
             .prepare_cached(
                 "SELECT p.project_id, p.original_path, p.display_name, p.created_at, p.last_accessed,
-                        count(*), sum(s.tokens), max(s.last_timestamp)
+                        count(*) FILTER (WHERE s.paired_with IS NULL), ifnull(sum(s.tokens) FILTER (WHERE s.paired_with IS NULL), 0),
+                        max(s.last_timestamp)
                  FROM project p JOIN session s USING (project_id)
                  GROUP BY p.project_id ORDER BY max(s.last_timestamp) DESC NULLS LAST, p.project_id",
             )

@@ -14,7 +14,7 @@ pub struct SessionRow {
     pub session_id: SessionId,
     /// Its project.
     pub project_id: ProjectId,
-    /// `claude-code`.
+    /// Its source: `claude-code`, `claude-export`, … (`sources::Format`).
     pub format: String,
     /// What the transcript calls it.
     pub title: String,
@@ -40,6 +40,8 @@ pub struct SessionRow {
     pub last_accessed: Time,
     /// Distance set by hand.
     pub distance_by_hand: Option<u32>,
+    /// Of an export: the session whose transcript it is a copy of; it counts nowhere then.
+    pub paired_with: Option<SessionId>,
 }
 
 /// A session with what a list shows beside it.
@@ -76,7 +78,8 @@ pub enum SessionOrder {
 
 const COLUMNS: &str =
     "s.session_id, s.project_id, s.format, s.title, s.user_title, s.messages, s.tokens, s.first_timestamp,
-    s.last_timestamp, s.git_branch, s.client_versions, s.models, s.registered_at, s.last_accessed, s.distance_by_hand";
+    s.last_timestamp, s.git_branch, s.client_versions, s.models, s.registered_at, s.last_accessed, s.distance_by_hand,
+    s.paired_with";
 
 const SUMS: &str = "(SELECT count(*) FROM keepit k WHERE k.session_id = s.session_id AND NOT k.removed),
     (SELECT count(*) FROM version v WHERE v.session_id = s.session_id),
@@ -88,11 +91,13 @@ const SUMS: &str = "(SELECT count(*) FROM keepit k WHERE k.session_id = s.sessio
 
 /// The recency rank of one session.
 const RANK: &str = "(SELECT count(*) + 1 FROM session o WHERE o.project_id = s.project_id
-    AND (ifnull(o.last_timestamp, 0), o.session_id) > (ifnull(s.last_timestamp, 0), s.session_id))";
+    AND o.paired_with IS NULL AND (ifnull(o.last_timestamp, 0), o.session_id) > (ifnull(s.last_timestamp, 0), s.session_id))";
 
 /// The recency ranks of all, in one pass.
-const RANKED: &str = "WITH ranked AS MATERIALIZED (SELECT session_id, row_number() OVER (
-    PARTITION BY project_id ORDER BY ifnull(last_timestamp, 0) DESC, session_id DESC) AS rank FROM session)";
+const RANKED: &str =
+    "WITH ranked AS MATERIALIZED (SELECT session_id, 1 + count(*) FILTER (WHERE paired_with IS NULL) OVER (
+    PARTITION BY project_id ORDER BY ifnull(last_timestamp, 0) DESC, session_id DESC
+    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS rank FROM session)";
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
     Ok(SessionRow {
@@ -111,18 +116,19 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
         registered_at: Time::from_millis(row.get(12)?),
         last_accessed: Time::from_millis(row.get(13)?),
         distance_by_hand: row.get(14)?,
+        paired_with: row.get::<_, Option<String>>(15)?.map(SessionId::new),
     })
 }
 
 fn with_sums(row: &Row<'_>) -> rusqlite::Result<SessionSums> {
     Ok(SessionSums {
         session: from_row(row)?,
-        keepits: row.get(15)?,
-        versions: row.get(16)?,
-        agents: row.get(17)?,
-        issues: row.get(18)?,
-        rank: row.get(19)?,
-        places: from_json(&row.get::<_, String>(20)?),
+        keepits: row.get(16)?,
+        versions: row.get(17)?,
+        agents: row.get(18)?,
+        issues: row.get(19)?,
+        rank: row.get(20)?,
+        places: from_json(&row.get::<_, String>(21)?),
     })
 }
 
@@ -170,7 +176,7 @@ impl Rows<'_> {
     pub fn latest_session(&self) -> Result<Option<SessionId>> {
         self.connection
             .query_row(
-                "SELECT session_id FROM session ORDER BY last_timestamp DESC NULLS LAST, registered_at DESC, session_id LIMIT 1",
+                "SELECT session_id FROM session ORDER BY paired_with IS NOT NULL, last_timestamp DESC NULLS LAST, registered_at DESC, session_id LIMIT 1",
                 [],
                 |row| Ok(SessionId::new(row.get::<_, String>(0)?)),
             )
@@ -240,7 +246,7 @@ impl Rows<'_> {
                     git_branch, client_versions, models, registered_at, last_accessed)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
                  ON CONFLICT (session_id) DO UPDATE SET
-                    project_id = excluded.project_id, title = excluded.title, messages = excluded.messages, tokens = excluded.tokens,
+                    project_id = excluded.project_id, format = excluded.format, title = excluded.title, messages = excluded.messages, tokens = excluded.tokens,
                     first_timestamp = excluded.first_timestamp, last_timestamp = excluded.last_timestamp,
                     git_branch = excluded.git_branch, client_versions = excluded.client_versions, models = excluded.models",
             )
@@ -263,6 +269,45 @@ impl Rows<'_> {
             })
             .map_err(failed)?;
         Ok(())
+    }
+
+    /// Says which transcript an export is a copy of.
+    pub fn pair(&self, export: &SessionId, transcript: Option<&SessionId>) -> Result<()> {
+        self.connection
+            .prepare_cached("UPDATE session SET paired_with = ?2 WHERE session_id = ?1")
+            .and_then(|mut statement| statement.execute(params![export.as_str(), transcript.map(SessionId::as_str)]))
+            .map_err(failed)?;
+        Ok(())
+    }
+
+    /// Exports that are copies of a transcript.
+    pub fn exports_of(&self, transcript: &SessionId) -> Result<Vec<SessionId>> {
+        self.ids("SELECT session_id FROM session WHERE paired_with = ?1 ORDER BY session_id", [transcript.as_str()])
+    }
+
+    /// Exports, by the formats given as a JSON list, that are copies of no transcript known.
+    pub fn unpaired(&self, formats: &str) -> Result<Vec<SessionId>> {
+        self.ids(
+            "SELECT session_id FROM session WHERE paired_with IS NULL AND format IN (SELECT value FROM json_each(?1))
+             ORDER BY session_id",
+            [formats],
+        )
+    }
+
+    /// Sessions of a format in which most of what was said (a JSON list of `spoken`) was said too; the likest first.
+    pub fn said_alike(&self, format: &str, spoken: &str, limit: u32) -> Result<Vec<SessionId>> {
+        self.ids(
+            "SELECT f.session_id FROM message m JOIN file f USING (file_id) JOIN session s USING (session_id)
+             WHERE m.spoken IN (SELECT value FROM json_each(?1)) AND f.part = 'main' AND s.format = ?2
+             GROUP BY f.session_id ORDER BY count(DISTINCT m.spoken) DESC, f.session_id LIMIT ?3",
+            params![spoken, format, limit],
+        )
+    }
+
+    fn ids(&self, sql: &str, values: impl rusqlite::Params) -> Result<Vec<SessionId>> {
+        let mut statement = self.connection.prepare_cached(sql).map_err(failed)?;
+        let rows = statement.query_map(values, |row| Ok(SessionId::new(row.get::<_, String>(0)?))).map_err(failed)?;
+        rows.collect::<rusqlite::Result<_>>().map_err(failed)
     }
 
     /// Sets what the user may set: a title of their own, a distance by hand.

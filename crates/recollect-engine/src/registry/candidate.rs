@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
 use crate::db::Part;
+use crate::sources::Format;
 
 /// A file that may belong to memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +20,10 @@ pub(super) struct Candidate {
     pub tail: Option<String>,
     /// The user named this very file; a folder's other files are passed over in silence.
     pub explicit: bool,
+    /// What it is; for a transcript its name says so, all else has to be looked into.
+    pub format: Format,
+    /// Neither its name nor the user says that it belongs to memory: what it holds decides.
+    pub unsure: bool,
 }
 
 /// A path that gave no candidate, and why.
@@ -30,8 +35,9 @@ pub(super) struct Rejected {
     pub failed: bool,
 }
 
-/// Walks paths: folders for transcripts and what lies beside them, files as they are.
-pub(super) fn collect(paths: &[PathBuf]) -> (Vec<Candidate>, Vec<Rejected>) {
+/// Walks paths: folders for conversations and what lies beside them, files as they are. In a folder of the client's own,
+/// `transcripts`, names tell all.
+pub(super) fn collect(paths: &[PathBuf], transcripts: &Path) -> (Vec<Candidate>, Vec<Rejected>) {
     let mut candidates = Vec::new();
     let mut rejected = Vec::new();
     for path in paths {
@@ -42,11 +48,7 @@ pub(super) fn collect(paths: &[PathBuf]) -> (Vec<Candidate>, Vec<Rejected>) {
             }
             Err(error) => rejected.push(reject(&in_words(&error), true)),
             Ok(metadata) if metadata.is_dir() => {
-                let before = candidates.len();
-                walk(path, &mut candidates, &mut rejected);
-                if candidates.len() == before {
-                    rejected.push(reject("holds no transcripts (files that end in .jsonl)", true));
-                }
+                walk(path, path.starts_with(transcripts), &mut candidates, &mut rejected);
             }
             Ok(metadata) if metadata.is_file() => {
                 candidates.push(classify(path, true).unwrap_or_else(|| main(path, true)));
@@ -59,10 +61,14 @@ pub(super) fn collect(paths: &[PathBuf]) -> (Vec<Candidate>, Vec<Rejected>) {
     (candidates, rejected)
 }
 
-fn walk(root: &Path, candidates: &mut Vec<Candidate>, rejected: &mut Vec<Rejected>) {
+fn walk(root: &Path, only_transcripts: bool, candidates: &mut Vec<Candidate>, rejected: &mut Vec<Rejected>) {
     for entry in WalkDir::new(root).follow_links(true).sort_by_file_name() {
         match entry {
-            Ok(entry) if entry.file_type().is_file() => candidates.extend(classify(entry.path(), false)),
+            Ok(entry) if entry.file_type().is_file() => {
+                let named = classify(entry.path(), false);
+                let unsure = || (!only_transcripts && may_hold(root, entry.path())).then(|| unsure(entry.path()));
+                candidates.extend(named.or_else(unsure));
+            }
             Ok(_) => {}
             Err(error) => {
                 let path = error.path().unwrap_or(root).to_owned();
@@ -82,6 +88,20 @@ fn walk(root: &Path, candidates: &mut Vec<Candidate>, rejected: &mut Vec<Rejecte
             }
         }
     }
+}
+
+/// Whether a file is worth a look: not what programs hide or fetch, and not what lies beside a transcript.
+fn may_hold(root: &Path, path: &Path) -> bool {
+    let below = path.strip_prefix(root).unwrap_or(path);
+    !below
+        .iter()
+        .filter_map(std::ffi::OsStr::to_str)
+        .any(|part| part.starts_with('.') || matches!(part, "node_modules" | "subagents" | "tool-results"))
+}
+
+/// A file that may hold a conversation.
+fn unsure(path: &Path) -> Candidate {
+    Candidate { unsure: true, ..main(path, false) }
 }
 
 /// What a file is by its name and place; `None` when nothing says that it belongs to memory.
@@ -104,6 +124,8 @@ fn classify(path: &Path, explicit: bool) -> Option<Candidate> {
                 named_session: is_uuid(owner).then(|| owner.to_ascii_lowercase()),
                 tail: Some(parts[at..].join("/")),
                 explicit,
+                format: Format::ClaudeCode,
+                unsure: false,
             });
         }
     }
@@ -117,6 +139,8 @@ fn classify(path: &Path, explicit: bool) -> Option<Candidate> {
             named_session: None,
             tail: Some(name.to_owned()),
             explicit,
+            format: Format::ClaudeCode,
+            unsure: false,
         });
     }
     Some(main(path, explicit))
@@ -130,6 +154,8 @@ fn main(path: &Path, explicit: bool) -> Candidate {
         named_session: is_uuid(stem).then(|| stem.to_ascii_lowercase()),
         tail: None,
         explicit,
+        format: Format::ClaudeCode,
+        unsure: false,
     }
 }
 

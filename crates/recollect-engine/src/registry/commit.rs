@@ -14,6 +14,7 @@ use crate::db::{FileRow, KeepitRow, Part, PlaceRow, Rows, SessionRow};
 use crate::engine::{Call, Engine};
 use crate::error::Result;
 use crate::ids::{MarkerId, ProjectId, SessionId};
+use crate::sources::Format;
 use crate::sources::claude_code::Fold;
 use crate::time::Time;
 
@@ -98,7 +99,7 @@ pub(super) fn replace_content(call: &Call<'_>, file: &FileRow, path: &Path) -> R
             .find(|place| Path::new(&place.path) == path || same_file(&place.path, path));
         work.write(file, &scan)?;
         let place = place.map_or_else(|| path.display().to_string(), |place| place.path);
-        work.note_place(&place, file.file_id, stat)?;
+        work.put_place(&place, file.file_id, stat)?;
         refresh(rows, &file.session_id, None, now)?;
         Ok(())
     })
@@ -133,7 +134,7 @@ impl SessionWork<'_, '_> {
             issues: Vec::new(),
             error: None,
         };
-        let (scan, file) = match work {
+        let (mut scan, file) = match work {
             Work::Failed { reason } => {
                 entry.status = IngestStatus::Failed;
                 entry.error = Some(reason);
@@ -156,8 +157,14 @@ impl SessionWork<'_, '_> {
         entry.issues = scan.issues.iter().map(|(issue, _)| issue.clone()).collect();
         if scan.bytes == 0 {
             entry.status = IngestStatus::Skipped;
-            entry.note = Some("is empty: there is nothing to keep".to_owned());
+            entry.note = Some(nothing_in(&candidate.path).to_owned());
             return Ok(entry);
+        }
+        if scan.format != Format::ClaudeCode && scan.fold.last_timestamp.is_none() {
+            // An export has no times: it was written when the conversation had come so far.
+            let written = written_at(&candidate.path, stat);
+            (scan.fold.first_timestamp, scan.fold.last_timestamp) = (Some(written), Some(written));
+            scan.fold_at_parsed.clone_from(&scan.fold);
         }
         if scan.understood == 0
             && candidate.part == Part::Main
@@ -165,7 +172,7 @@ impl SessionWork<'_, '_> {
             && !candidate_is_transcript(&candidate.path)
         {
             entry.status = IngestStatus::Skipped;
-            entry.note = Some("is not a transcript: no line of it is a record".to_owned());
+            entry.note = Some("holds no conversation: it is no transcript, export or conversations.json".to_owned());
             return Ok(entry);
         }
         if scan.understood == 0 && candidate.part == Part::Main && file.is_none() {
@@ -185,7 +192,7 @@ impl SessionWork<'_, '_> {
         };
         match target {
             Target::Existing { file, longer: false } => {
-                self.note_place(&path, file.file_id, stat)?;
+                self.note_place(&candidate, &path, file.file_id, stat)?;
                 self.touch(&file.session_id, IngestStatus::Unchanged);
                 entry.note = Some(if scan.bytes == file.bytes {
                     "same bytes; one more place remembered".to_owned()
@@ -197,41 +204,33 @@ impl SessionWork<'_, '_> {
             }
             Target::Existing { file, longer: true } => {
                 // Another program may have read further meanwhile.
-                let changed = scan.bytes > file.bytes;
+                let changed = scan.bytes > file.bytes || scan.format == Format::ClaudeAi;
                 if changed {
                     (entry.messages, entry.new_unique) = self.write(&file, &scan)?;
                 }
-                self.note_place(&path, file.file_id, stat)?;
+                self.note_place(&candidate, &path, file.file_id, stat)?;
                 entry.status = if changed { IngestStatus::Updated } else { IngestStatus::Unchanged };
                 self.touch(&file.session_id, entry.status);
                 entry.session_id = Some(file.session_id);
             }
+            Target::Instead { file } => {
+                let session = file.session_id.clone();
+                (entry.messages, entry.new_unique) = self.instead(*file, &candidate, &scan, &path, stat)?;
+                entry.note = Some("takes the place of what was known of it, which is kept beside it".to_owned());
+                entry.status = IngestStatus::Updated;
+                self.touch(&session, entry.status);
+                entry.session_id = Some(session);
+            }
             Target::New { session } => {
                 let known = self.rows.session(&session)?.is_some();
                 if !known {
-                    self.begin(&session, &scan.fold, &candidate.path)?;
+                    self.begin(&session, &scan, &candidate.path)?;
                 }
                 let name = identity::free_name(self.rows, &session, &candidate)?;
-                let file = FileRow {
-                    file_id: 0,
-                    session_id: session.clone(),
-                    part: candidate.part,
-                    name,
-                    bytes: 0,
-                    parsed_bytes: 0,
-                    fold: "{}".to_owned(),
-                    parsed_fold: None,
-                    agent_id: None,
-                    tool_use_id: None,
-                    title: None,
-                    messages: 0,
-                    tokens: 0,
-                    first_timestamp: None,
-                    last_timestamp: None,
-                };
+                let file = FileRow::new(session.clone(), candidate.part, name);
                 let file_id = self.rows.put_file(&file)?;
                 (entry.messages, entry.new_unique) = self.write(&FileRow { file_id, ..file }, &scan)?;
-                self.note_place(&path, file_id, stat)?;
+                self.note_place(&candidate, &path, file_id, stat)?;
                 entry.status = IngestStatus::New;
                 self.touch(&session, if known { IngestStatus::Updated } else { IngestStatus::New });
                 entry.session_id = Some(session);
@@ -264,13 +263,13 @@ impl SessionWork<'_, '_> {
     }
 
     /// A session that is not known yet; its figures follow when its files are written.
-    fn begin(&self, session: &SessionId, fold: &Fold, path: &Path) -> Result<()> {
-        let project = project_of(fold, path, self.project, self.now);
+    fn begin(&self, session: &SessionId, scan: &Scan, path: &Path) -> Result<()> {
+        let project = project_of(&scan.fold, path, self.project, self.now);
         self.rows.put_project(&project)?;
         self.rows.put_session(&SessionRow {
             session_id: session.clone(),
             project_id: project.project_id,
-            format: "claude-code".to_owned(),
+            format: scan.format.as_str().to_owned(),
             title: String::new(),
             user_title: None,
             messages: 0,
@@ -283,6 +282,7 @@ impl SessionWork<'_, '_> {
             registered_at: self.now,
             last_accessed: self.now,
             distance_by_hand: None,
+            paired_with: None,
         })
     }
 
@@ -356,7 +356,35 @@ impl SessionWork<'_, '_> {
         Ok(())
     }
 
-    fn note_place(&self, path: &str, file_id: i64, stat: Stat) -> Result<()> {
+    /// Puts a scan in the place of a file, which becomes one beside it; returns messages read and those with new content.
+    fn instead(
+        &mut self,
+        before: FileRow,
+        candidate: &super::Candidate,
+        scan: &Scan,
+        path: &str,
+        stat: Stat,
+    ) -> Result<(u64, u64)> {
+        let session = before.session_id.clone();
+        self.rows.forget_read(before.file_id, 0)?;
+        self.rows.put_file(&FileRow { part: Part::Extra, messages: 0, tokens: 0, ..before })?;
+        let name = identity::free_name(self.rows, &session, candidate)?;
+        let file = FileRow::new(session.clone(), candidate.part, name);
+        let file_id = self.rows.put_file(&file)?;
+        let written = self.write(&FileRow { file_id, ..file }, scan)?;
+        self.note_place(candidate, path, file_id, stat)?;
+        if let Some(row) = self.rows.session(&session)? {
+            self.rows.put_session(&SessionRow { format: scan.format.as_str().to_owned(), ..row })?;
+        }
+        Ok(written)
+    }
+
+    /// Notes where a file was found; of one of many conversations that is done when all of it was read.
+    fn note_place(&self, candidate: &super::Candidate, path: &str, file_id: i64, stat: Stat) -> Result<()> {
+        if candidate.format.is_container() { Ok(()) } else { self.put_place(path, file_id, stat) }
+    }
+
+    fn put_place(&self, path: &str, file_id: i64, stat: Stat) -> Result<()> {
         self.rows.put_place(&PlaceRow {
             path: path.to_owned(),
             file_id,
@@ -366,6 +394,23 @@ impl SessionWork<'_, '_> {
             seen_at: self.now,
         })
     }
+}
+
+/// What is said of a file without a byte. The client's `/export` writes such files now and then.
+fn nothing_in(path: &Path) -> &'static str {
+    if path.extension().is_some_and(|extension| extension == "txt") {
+        "is empty: an export that Claude Code wrote nothing into, which is a known fault of it; ingest the transcript of the \
+         session instead (recollect ingest --all)"
+    } else {
+        "is empty: there is nothing to keep"
+    }
+}
+
+/// When an export was written: the date that the client puts first in its name, else the file's time.
+fn written_at(path: &Path, stat: Stat) -> Time {
+    let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let dated = name.get(..10).and_then(|date| Time::parse(&format!("{date}T00:00:00Z")));
+    dated.unwrap_or_else(|| Time::from_millis(stat.modified / 1_000_000))
 }
 
 fn candidate_is_transcript(path: &Path) -> bool {

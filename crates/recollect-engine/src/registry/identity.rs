@@ -12,6 +12,8 @@ use crate::db::{FileRow, Part, PlaceRow, ProjectRow, Rows};
 use crate::error::Result;
 use crate::home::sanitize;
 use crate::ids::{ProjectId, SessionId};
+use crate::pairing;
+use crate::sources::Format;
 use crate::sources::claude_code::Fold;
 use crate::time::Time;
 
@@ -19,12 +21,20 @@ use crate::time::Time;
 pub(super) enum Target {
     /// To a file that has the same beginning: its row, and whether the scan is the longer one.
     Existing { file: Box<FileRow>, longer: bool },
+    /// To a file whose place it takes: of a session that only prompts were known of, or of an export that was written
+    /// again. What is replaced is kept beside it.
+    Instead { file: Box<FileRow> },
     /// To a session that has no such file yet.
     New { session: SessionId },
 }
 
 /// Decides where what was read belongs.
 pub(super) fn target(rows: &Rows<'_>, archive: &Archive, candidate: &Candidate, scan: &Scan) -> Result<Target> {
+    if scan.format.is_export()
+        && let Some(target) = same_conversation(rows, archive, candidate, scan)?
+    {
+        return Ok(target);
+    }
     let base = candidate.named_session.as_deref().map_or_else(|| id_within(scan), SessionId::new);
     let variants = rows.session_variants(&base)?;
     if candidate.part == Part::Main {
@@ -35,6 +45,17 @@ pub(super) fn target(rows: &Rows<'_>, archive: &Archive, candidate: &Candidate, 
                 Some(file) => {
                     if let Some(longer) = compare(rows, archive, &file, scan)? {
                         return Ok(Target::Existing { file: Box::new(file), longer });
+                    }
+                    let known = super::read::format_of(rows, variant, Part::Main)?;
+                    if known == Format::History && scan.format != Format::History {
+                        return Ok(Target::Instead { file: Box::new(file) });
+                    }
+                    if scan.format == Format::ClaudeAi
+                        && known == Format::ClaudeAi
+                        && let Some(newer) = continues(rows, &file, scan)?
+                    {
+                        // The same conversation, downloaded at another time.
+                        return Ok(Target::Existing { file: Box::new(file), longer: newer });
                     }
                 }
             }
@@ -59,6 +80,44 @@ pub(super) fn target(rows: &Rows<'_>, archive: &Archive, candidate: &Candidate, 
     Ok(Target::New { session: near.first().map_or(base, |(_, variant)| (*variant).clone()) })
 }
 
+/// An export of a conversation of which another export is known: the longer one is the session.
+fn same_conversation(rows: &Rows<'_>, archive: &Archive, candidate: &Candidate, scan: &Scan) -> Result<Option<Target>> {
+    let spoken = scan.spoken();
+    let Some(first) = spoken.first() else { return Ok(None) };
+    let mut known = rows.said_alike(scan.format.as_str(), &format!("[{first}]"), 50)?;
+    if let Some(named) = &candidate.named_session {
+        known.extend(rows.session_variants(&SessionId::new(named.as_str()))?);
+    }
+    for session in known {
+        let Some(file) = rows.main_file(&session)? else { continue };
+        if let Some(longer) = compare(rows, archive, &file, scan)? {
+            return Ok(Some(Target::Existing { file: Box::new(file), longer }));
+        }
+        let before: Vec<i64> = rows.messages(file.file_id, 0, None)?.iter().filter_map(|row| row.spoken).collect();
+        match pairing::goes_on(&before, &spoken) {
+            Some(true) => return Ok(Some(Target::Instead { file: Box::new(file) })),
+            Some(false) => return Ok(Some(Target::Existing { file: Box::new(file), longer: false })),
+            None => {}
+        }
+    }
+    Ok(None)
+}
+
+/// Whether a scan of a conversation whose messages have uuids holds all of a known one, and more: `Some(false)` when it
+/// holds no more, `None` when they differ.
+fn continues(rows: &Rows<'_>, file: &FileRow, scan: &Scan) -> Result<Option<bool>> {
+    let known = rows.messages(file.file_id, 0, None)?;
+    let shorter = known.len().min(scan.messages.len());
+    let same =
+        known.iter().zip(&scan.messages).take(shorter).all(|(one, two)| one.hash == two.hash && one.uuid == two.uuid);
+    if !same {
+        return Ok(None);
+    }
+    let before: Fold = serde_json::from_str(&file.fold)?;
+    let renamed = scan.messages.len() == known.len() && before.ai_title != scan.fold.ai_title;
+    Ok(Some(scan.messages.len() > known.len() || renamed))
+}
+
 /// `Some(true)` when the scan continues the file, `Some(false)` when it is the file or its beginning.
 fn compare(rows: &Rows<'_>, archive: &Archive, file: &FileRow, scan: &Scan) -> Result<Option<bool>> {
     let chunks = rows.file_chunks(file.file_id)?;
@@ -81,7 +140,7 @@ fn nearness(rows: &Rows<'_>, session: &SessionId, path: &Path) -> Result<usize> 
 /// A name for a file in the client's layout that its session does not use yet.
 pub(super) fn free_name(rows: &Rows<'_>, session: &SessionId, candidate: &Candidate) -> Result<String> {
     let wished = match (candidate.part, &candidate.tail) {
-        (Part::Main, _) | (_, None) => format!("{session}.jsonl"),
+        (Part::Main, _) | (_, None) => main_name(session, candidate),
         (_, Some(tail)) if tail.contains('/') => format!("{session}/{tail}"),
         (_, Some(tail)) => tail.clone(),
     };
@@ -98,6 +157,27 @@ pub(super) fn free_name(rows: &Rows<'_>, session: &SessionId, candidate: &Candid
         }
         number += 1;
     }
+}
+
+/// The name of a main file: a transcript is named by its session, an export keeps its own name (`exports-archive/`).
+fn main_name(session: &SessionId, candidate: &Candidate) -> String {
+    match candidate.format {
+        Format::ClaudeCode => format!("{session}.jsonl"),
+        Format::ClaudeAi => format!("conversations/{session}.json"),
+        Format::History => format!("history/{session}.jsonl"),
+        Format::ClaudeExport | Format::PlainExport | Format::MarkdownExport => {
+            format!("exports-archive/{}", export_name(&candidate.path, session))
+        }
+    }
+}
+
+/// A file's own name, made harmless: without what could lead elsewhere or not be written everywhere.
+fn export_name(path: &Path, session: &SessionId) -> String {
+    let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let harmless = |one: char| if one.is_control() || r#"/\:*?"<>|"#.contains(one) { '_' } else { one };
+    let name: String = name.chars().map(harmless).take(120).collect();
+    let name = name.trim_matches(['.', ' ']);
+    if name.is_empty() { format!("{session}.txt") } else { name.to_owned() }
 }
 
 /// The id that a file without one in its name carries within: the only one named, else one made from its content.
@@ -145,11 +225,12 @@ pub(super) fn agent_of(fold: &Fold, name: &str) -> String {
 
 /// The project of a session: where it worked, or what the user wished.
 pub(super) fn project_of(fold: &Fold, path: &Path, wished: Option<&ProjectId>, now: Time) -> ProjectRow {
-    let original_path = fold.cwd.clone().unwrap_or_default();
+    // What a banner shortened names a folder, but not where it is.
+    let original_path = fold.cwd.clone().filter(|cwd| !cwd.starts_with('~') && !cwd.contains('…')).unwrap_or_default();
     // Without a working directory, the folder's name tells sessions of different origin apart; it is never decoded.
     let folder =
         || path.parent().and_then(Path::file_name).map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-    let named = if original_path.is_empty() { folder() } else { original_path.clone() };
+    let named = fold.cwd.clone().filter(|cwd| !cwd.is_empty()).unwrap_or_else(folder);
     let last = named.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or(&named).to_owned();
     let (project_id, display_name) = match wished {
         Some(wished) => (ProjectId::new(project_name(wished.as_str())), wished.to_string()),

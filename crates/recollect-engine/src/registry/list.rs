@@ -121,6 +121,8 @@ fn summarize(sums: SessionSums, now: i64) -> SessionSummary {
         live: places.iter().any(|stat| (0..LIVE).contains(&(now - stat.modified / 1_000_000))),
         distance: session.distance_by_hand.unwrap_or(sums.rank),
         issues: sums.issues,
+        format: session.format,
+        paired_with: session.paired_with,
     }
 }
 
@@ -166,6 +168,7 @@ pub fn detail(engine: &Engine, session: &SessionId) -> Result<SessionDetail> {
         registered_at: row.registered_at,
         distance_by_hand: row.distance_by_hand.is_some(),
         computed_distance: rank,
+        exports: engine.db().read(|rows| rows.exports_of(session))?,
     })
 }
 
@@ -239,7 +242,7 @@ fn new_candidates(engine: &Engine, folder: &Path) -> Result<Vec<(Candidate, Stat
     if !folder.is_dir() {
         return Ok(Vec::new());
     }
-    let (candidates, _) = candidate::collect(&[folder.to_owned()]);
+    let (candidates, _) = candidate::collect(&[folder.to_owned()], folder);
     let caused: HashSet<String> = engine.db().read(|rows| rows.caused_sessions())?.into_iter().collect();
     engine.db().read(|rows| {
         let mut new = Vec::new();

@@ -7,12 +7,13 @@ use crate::api::session::{
     MapBucket, MapKeepit, MessageListRequest, MessagePage, MessageView, SessionMap, SessionMapRequest,
 };
 use crate::archive::{Chunk, hex};
-use crate::db::{FileRow, KeepitRow, MessageRow, Part};
+use crate::db::{FileRow, KeepitRow, MessageRow, Part, Rows};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::ids::SessionId;
 use crate::session::{Message, MessageKind};
 use crate::sources::claude_code::read;
+use crate::sources::{Format, read_whole};
 
 /// A session with its messages and markers.
 #[derive(Debug, Clone)]
@@ -51,8 +52,9 @@ pub fn load(engine: &Engine, session: &SessionId) -> Result<Loaded> {
     let mut messages = Vec::new();
     let mut tokens = Vec::new();
     if let Some((chunks, rows)) = file {
+        let reader = Reader::open(engine, Format::parse(&sums.session.format), chunks)?;
         for row in rows.iter().filter(|row| row.agent_id.is_none()) {
-            if let Some(message) = message_at(engine, &chunks, row)? {
+            if let Some(message) = reader.message(row)? {
                 messages.push(message);
                 tokens.push(row.tokens);
             }
@@ -68,16 +70,50 @@ pub fn load(engine: &Engine, session: &SessionId) -> Result<Loaded> {
     })
 }
 
-/// Reads one message from its place in the archive.
-fn message_at(engine: &Engine, chunks: &[Chunk], row: &MessageRow) -> Result<Option<Message>> {
-    let line = engine.archive().range(chunks, row.line_start, row.line_bytes)?;
-    let message = read(&line, 0).record.and_then(|record| record.message);
-    Ok(message.map(|message| Message {
-        index: row.position,
-        uuid: row.uuid.clone(),
-        agent_id: row.agent_id.clone(),
-        ..message
-    }))
+/// Gives the messages of an archived file back: by their lines, or of a format without lines by reading all of it.
+pub(super) struct Reader<'e> {
+    engine: &'e Engine,
+    chunks: Vec<Chunk>,
+    whole: Option<Vec<Message>>,
+}
+
+impl<'e> Reader<'e> {
+    /// Opens a file of a format.
+    pub(super) fn open(engine: &'e Engine, format: Format, chunks: Vec<Chunk>) -> Result<Self> {
+        let whole = if format == Format::ClaudeCode {
+            None
+        } else {
+            let mut bytes = Vec::new();
+            engine.archive().copy(&chunks, &mut bytes)?;
+            Some(read_whole(format, &bytes).messages())
+        };
+        Ok(Self { engine, chunks, whole })
+    }
+
+    /// One message.
+    pub(super) fn message(&self, row: &MessageRow) -> Result<Option<Message>> {
+        let message = match &self.whole {
+            Some(messages) => messages.get(row.position as usize).cloned(),
+            None => {
+                let line = self.engine.archive().range(&self.chunks, row.line_start, row.line_bytes)?;
+                read(&line, 0).record.and_then(|record| record.message)
+            }
+        };
+        Ok(message.map(|message| Message {
+            index: row.position,
+            uuid: row.uuid.clone(),
+            agent_id: row.agent_id.clone(),
+            ..message
+        }))
+    }
+}
+
+/// The format of a session's main file; all else of a session is the client's.
+pub(super) fn format_of(rows: &Rows<'_>, session: &SessionId, part: Part) -> Result<Format> {
+    if part != Part::Main {
+        return Ok(Format::ClaudeCode);
+    }
+    Ok(rows.session(session)?.map_or(Format::ClaudeCode, |session| Format::parse(&session.format)))
 }
 
 /// A window of a session's messages, or of one of its sub-agents'.
@@ -88,9 +124,10 @@ pub fn messages(engine: &Engine, request: &MessageListRequest) -> Result<Message
         let Some(file) = chosen(files, request.agent.as_deref()) else { return Ok(None) };
         let window = rows.messages(file.file_id, request.offset.unwrap_or(0), request.limit)?;
         let keepits = if file.part == Part::Main { rows.keepits(&session)? } else { Vec::new() };
-        Ok(Some((rows.file_chunks(file.file_id)?, window, keepits, file.messages)))
+        let format = format_of(rows, &session, file.part)?;
+        Ok(Some((rows.file_chunks(file.file_id)?, format, window, keepits, file.messages)))
     })?;
-    let Some((chunks, window, keepits, total)) = found else {
+    let Some((chunks, format, window, keepits, total)) = found else {
         return match &request.agent {
             Some(agent) => Err(Error::not_found(format!("session {session} ran no sub-agent `{agent}`"))
                 .hint("`recollect show` names them at the calls that started them")),
@@ -102,8 +139,9 @@ pub fn messages(engine: &Engine, request: &MessageListRequest) -> Result<Message
         by_message.entry(keepit.message_index).or_default().push(keepit);
     }
     let mut messages = Vec::with_capacity(window.len());
+    let reader = Reader::open(engine, format, chunks)?;
     for row in &window {
-        let Some(message) = message_at(engine, &chunks, row)? else { continue };
+        let Some(message) = reader.message(row)? else { continue };
         messages.push(MessageView {
             text: message.text(),
             hash: hex(&row.hash),
@@ -129,10 +167,10 @@ pub fn message_of(engine: &Engine, session: &SessionId, uuid: &str) -> Result<Me
     let found = engine.db().read(|rows| {
         let Some(file) = rows.main_file(session)? else { return Ok(None) };
         let Some(row) = rows.messages_by_uuid(file.file_id, uuid)?.into_iter().next() else { return Ok(None) };
-        Ok(Some((rows.file_chunks(file.file_id)?, row)))
+        Ok(Some((rows.file_chunks(file.file_id)?, format_of(rows, session, file.part)?, row)))
     })?;
     let message = match found {
-        Some((chunks, row)) => message_at(engine, &chunks, &row)?,
+        Some((chunks, format, row)) => Reader::open(engine, format, chunks)?.message(&row)?,
         None => None,
     };
     message.ok_or_else(|| {

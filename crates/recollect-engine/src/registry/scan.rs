@@ -10,9 +10,12 @@ use crate::dedup::ContentHash;
 use crate::engine::Cancel;
 use crate::error::Result;
 use crate::keepit::of_message;
+use crate::pairing;
 use crate::session::{Issue, Message};
-use crate::sources::claude_code::{Fold, Reading, read};
+use crate::sources::claude_code::{Fold, Reading, Record, read};
+use crate::sources::conversation::Placed;
 use crate::sources::lines::{Batch, Line, LineBatches};
+use crate::sources::{Format, read_whole};
 use crate::tokens::Counter;
 
 /// From where to read a file.
@@ -29,6 +32,8 @@ pub(super) struct Start {
 /// What reading a file gave.
 #[derive(Debug)]
 pub(super) struct Scan {
+    /// What the file is.
+    pub format: Format,
     /// All its pieces, kept ones too.
     pub chunks: Vec<Chunk>,
     /// Where the first new piece begins.
@@ -70,9 +75,28 @@ pub(super) struct FoundMarker {
 struct Parsed<'b> {
     line: Line<'b>,
     reading: Reading,
+    figures: Figures,
+}
+
+/// What is made of a record's message.
+struct Figures {
     text: String,
     tokens: u64,
     hash: [u8; 32],
+    spoken: Option<i64>,
+}
+
+impl Figures {
+    fn of(record: Option<&Record>, counter: &Counter) -> Self {
+        let message = record.and_then(|record| record.message.as_ref());
+        let text = message.map(Message::text).unwrap_or_default();
+        Self {
+            tokens: counter.count(&text),
+            hash: ContentHash::of(&text).0,
+            spoken: message.filter(|_| record.is_some_and(|record| !record.sidechain)).and_then(pairing::spoken),
+            text,
+        }
+    }
 }
 
 /// Reads `file` from `start` to its end. Work is spread over the processor's cores a batch at a time.
@@ -90,6 +114,7 @@ pub(super) fn scan<R: Read + Seek>(
     let mut batches = LineBatches::new(file, from);
     let mut archiver = Archiver::new(archive, chunks_from);
     let mut scan = Scan {
+        format: Format::ClaudeCode,
         chunks: start.kept,
         chunks_from,
         read_from: start.parsed_bytes,
@@ -136,17 +161,49 @@ fn from_place(batch: &Batch, place: u64) -> &[u8] {
 
 fn parse<'b>(line: Line<'b>, number: u64, counter: &Counter) -> Parsed<'b> {
     let reading = read(line.bytes, number);
-    let text =
-        reading.record.as_ref().and_then(|record| record.message.as_ref()).map(Message::text).unwrap_or_default();
-    let tokens = counter.count(&text);
-    let hash = ContentHash::of(&text).0;
-    Parsed { line, reading, text, tokens, hash }
+    let figures = Figures::of(reading.record.as_ref(), counter);
+    Parsed { line, reading, figures }
+}
+
+/// Reads a conversation of a format that is read as a whole.
+pub(super) fn scan_whole(bytes: &[u8], format: Format, archive: &Archive, counter: &Counter) -> Result<Scan> {
+    let mut archiver = Archiver::new(archive, 0);
+    let (archived, read) = rayon::join(
+        || archiver.feed(bytes),
+        || {
+            let conversation = read_whole(format, bytes);
+            let placed: Vec<(Placed, Figures)> = conversation
+                .records
+                .into_par_iter()
+                .map(|placed| {
+                    let figures = Figures::of(Some(&placed.record), counter);
+                    (placed, figures)
+                })
+                .collect();
+            (placed, conversation.issues)
+        },
+    );
+    archived?;
+    let (placed, issues) = read;
+    let end = bytes.len() as u64;
+    let mut scan =
+        Scan { format, issues, read_from: 0, understood: 0, ..Scan::nothing(Vec::new(), end, end, Fold::default()) };
+    scan.fold.lines = memchr::memchr_iter(b'\n', bytes).count() as u64;
+    for (placed, figures) in placed {
+        scan.message(placed.record, figures, placed.start, placed.bytes);
+    }
+    scan.understood = scan.messages.len() as u64;
+    scan.fold_at_parsed.clone_from(&scan.fold);
+    scan.chunks = archiver.finish()?;
+    scan.chunks_from = 0;
+    Ok(scan)
 }
 
 impl Scan {
     /// Of a file that is as it was read.
     pub(super) fn nothing(chunks: Vec<Chunk>, bytes: u64, parsed_bytes: u64, fold: Fold) -> Self {
         Self {
+            format: Format::ClaudeCode,
             chunks,
             chunks_from: bytes,
             read_from: bytes,
@@ -182,32 +239,42 @@ impl Scan {
             let message = if cut_off { "is the last line and is cut off; kept as it is".to_owned() } else { message };
             self.issues.push((Issue { line: self.fold.lines, message }, parsed.line.start));
         }
-        if let Some(mut record) = parsed.reading.record {
+        if let Some(record) = parsed.reading.record {
             self.understood += 1;
-            self.fold.take(&mut record);
-            if let Some(message) = &record.message {
-                self.fold.count(message, parsed.tokens);
-                self.messages.push(MessageRow {
-                    position: message.index,
-                    line_start: parsed.line.start,
-                    line_bytes: parsed.line.bytes.len() as u64,
-                    uuid: message.uuid.clone(),
-                    role: message.role,
-                    kind: message.kind,
-                    timestamp: message.timestamp,
-                    tokens: parsed.tokens,
-                    hash: parsed.hash,
-                    reply_id: message.reply_id.clone(),
-                    agent_id: message.agent_id.clone(),
-                    usage: record.usage,
-                });
-                self.markers.extend(find_markers(message, &parsed.text));
-            }
+            self.message(record, parsed.figures, parsed.line.start, parsed.line.bytes.len() as u64);
         }
         if parsed.line.terminated {
             self.parsed_bytes = parsed.line.start + parsed.line.bytes.len() as u64 + 1;
             self.fold_at_parsed.clone_from(&self.fold);
         }
+    }
+
+    /// Takes a record in, and its message, which stands at a place in the file.
+    fn message(&mut self, mut record: Record, figures: Figures, line_start: u64, line_bytes: u64) {
+        self.fold.take(&mut record);
+        let Some(message) = &record.message else { return };
+        self.fold.count(message, figures.tokens);
+        self.messages.push(MessageRow {
+            position: message.index,
+            line_start,
+            line_bytes,
+            uuid: message.uuid.clone(),
+            role: message.role,
+            kind: message.kind,
+            timestamp: message.timestamp,
+            tokens: figures.tokens,
+            hash: figures.hash,
+            reply_id: message.reply_id.clone(),
+            agent_id: message.agent_id.clone(),
+            usage: record.usage,
+            spoken: figures.spoken,
+        });
+        self.markers.extend(find_markers(message, &figures.text));
+    }
+
+    /// What was said in it, for telling conversations apart.
+    pub(super) fn spoken(&self) -> Vec<i64> {
+        self.messages.iter().filter_map(|message| message.spoken).collect()
     }
 }
 

@@ -10,6 +10,8 @@ use crate::engine::{Cancel, EngineOptions};
 use crate::keepit::Weight;
 use crate::time::Time;
 
+mod formats;
+
 const ID: &str = "11111111-1111-4111-8111-111111111111";
 
 struct Memory {

@@ -33,6 +33,15 @@ pub fn write_weight(call: &Call<'_>, marker: &MarkerId, weight: Weight) -> Resul
         return Err(Error::conflict("this keepit is not in the transcript, but over it in memory")
             .hint("its weight can be set there: leave out --write-transcript"));
     }
+    let format = engine.db().read(|rows| super::read::format_of(rows, &keepit.session_id, crate::db::Part::Main))?;
+    if format != crate::sources::Format::ClaudeCode {
+        return Err(Error::conflict(format!(
+            "session {} is a `{}`, not a transcript",
+            keepit.session_id,
+            format.as_str()
+        ))
+        .hint("its weight can be set in memory: leave out --write-transcript"));
+    }
     let (file, place) = followed(engine, &keepit)?;
     let path = fs_err::canonicalize(&place.path)?;
     let unchanged = || -> Result<()> {

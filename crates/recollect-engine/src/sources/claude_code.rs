@@ -7,5 +7,6 @@ mod block;
 mod fold;
 mod record;
 
+pub(super) use block::blocks as content_blocks;
 pub use fold::{AgentCall, Fold};
 pub use record::{Reading, Record, read};

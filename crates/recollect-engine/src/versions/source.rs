@@ -145,6 +145,7 @@ fn message_of(message: VersionMessage) -> Message {
         reply_id: None,
         model: None,
         agent_id: None,
+        cut_lines: None,
         blocks: vec![Block::Text { text: message.text }],
     }
 }

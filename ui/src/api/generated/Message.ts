@@ -41,6 +41,10 @@ model?: string | null,
  */
 agent_id?: string | null, 
 /**
+ * The source left lines of it out, as an `/export` does: how many, 0 when it only says that it did.
+ */
+cut_lines?: number | null, 
+/**
  * What it holds, in order.
  */
 blocks: Array<Block>, };

@@ -2,6 +2,7 @@
 import type { Agent } from "./Agent";
 import type { Issue } from "./Issue";
 import type { RecordCount } from "./RecordCount";
+import type { SessionId } from "./SessionId";
 import type { SessionSummary } from "./SessionSummary";
 import type { Time } from "./Time";
 
@@ -64,4 +65,8 @@ distance_by_hand: boolean,
 /**
  * Recency rank, whatever was set by hand.
  */
-computed_distance: number, };
+computed_distance: number, 
+/**
+ * Exports of it that are in memory, as sessions paired with it.
+ */
+exports: Array<SessionId>, };

@@ -66,4 +66,13 @@ distance: number,
 /**
  * Lines of its files that were not understood.
  */
-issues: number, };
+issues: number, 
+/**
+ * Format of its source: `claude-code`, `claude-export`, `plain-export`, `markdown-export`, `claude-ai`, or `history`
+ * (only what the user typed).
+ */
+format: string, 
+/**
+ * Of an export: the session whose transcript is in memory too and is preferred; the export is not counted then.
+ */
+paired_with?: SessionId | null, };

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::session::Block;
 
 /// Blocks of a message's content, whatever its shape; empty texts are left out.
-pub(super) fn blocks(content: &Value) -> Vec<Block> {
+pub(in crate::sources) fn blocks(content: &Value) -> Vec<Block> {
     let mut blocks = Vec::new();
     match content {
         Value::String(text) => push_text(&mut blocks, text),

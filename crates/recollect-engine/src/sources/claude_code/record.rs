@@ -38,6 +38,14 @@ pub struct Record {
     pub reported_agent: Option<String>,
 }
 
+impl Record {
+    /// Its type is one that the client is known to write.
+    pub fn is_known(&self) -> bool {
+        let kind = self.record.split('/').next().unwrap_or("");
+        matches!(kind, "user" | "assistant") || OTHER_RECORDS.contains(&kind)
+    }
+}
+
 /// A line that was read: what it says, and what is wrong with it.
 #[derive(Debug, Clone, Default)]
 pub struct Reading {
@@ -141,6 +149,7 @@ pub fn read(line: &[u8], line_number: u64) -> Reading {
         reply_id: object.get("message").and_then(Value::as_object).and_then(|message| owned(message, "id")),
         model: object.get("message").and_then(Value::as_object).and_then(|message| owned(message, "model")),
         agent_id: None,
+        cut_lines: None,
         blocks,
     });
     Reading { record: Some(record), issue }
