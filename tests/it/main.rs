@@ -1,6 +1,7 @@
 //! The process tests of Recollect: the real binary in an empty environment, and the rules of the sources.
 
 mod environment;
+
 mod messages_api;
 
 mod arguments;
@@ -8,6 +9,7 @@ mod bad_files;
 mod bad_requests;
 mod compositions;
 mod corpus;
+mod exports_corpus;
 mod full_disk;
 mod memory;
 mod real_client;

@@ -55,7 +55,7 @@ fn between<'t>(text: &'t str, open: &str, close: &str) -> Option<&'t str> {
     Some(&text[from..to])
 }
 
-/// Letters and digits of Markdown as a terminal draws it: fences and the addresses of links are not drawn.
+/// Letters and digits of Markdown as a terminal draws it: fences, tags and the addresses of links are not drawn.
 fn push_letters(text: &str, letters: &mut String, left: &mut usize) {
     for line in text.lines() {
         if line.trim_start().starts_with("```") {
@@ -69,6 +69,8 @@ fn push_letters(text: &str, letters: &mut String, left: &mut usize) {
             rest = &rest[character.len_utf8()..];
             if character == ']' && rest.starts_with('(') {
                 rest = rest.find(')').map_or("", |end| &rest[end + 1..]);
+            } else if character == '<' && rest.starts_with(|next: char| next.is_ascii_alphabetic() || next == '/') {
+                rest = rest.find('>').map_or(rest, |end| &rest[end + 1..]);
             } else if character.is_alphanumeric() {
                 letters.push(character);
                 *left -= 1;
@@ -129,7 +131,7 @@ mod tests {
     fn what_a_terminal_draws_is_what_was_said() {
         let transcript = [
             record("user", "fix the login"),
-            record("assistant", "Done **well**:\n\n```rust\nfn a() {}\n```\n\nSee [the docs](https://a.b)."),
+            record("assistant", "Done **well**:\n\n```rust\nfn a() {}\n```\n\nSee [the docs](https://a.b)<br/>."),
             record("user", "<bash-input>ls -la</bash-input>"),
             record("user", "<bash-stdout>a b c</bash-stdout>"),
             record("user", "<command-name>/compact</command-name>\n<command-args>keep all</command-args>"),

@@ -221,6 +221,21 @@ impl SessionWork<'_, '_> {
                 self.touch(&session, entry.status);
                 entry.session_id = Some(session);
             }
+            Target::Beside { session } => {
+                entry.messages = scan.messages.len() as u64;
+                scan.forget_records();
+                let beside = super::Candidate { part: Part::Extra, tail: None, ..candidate.clone() };
+                let name = identity::free_name(self.rows, &session, &beside)?;
+                let file = FileRow::new(session.clone(), Part::Extra, name);
+                let file_id = self.rows.put_file(&file)?;
+                self.write(&FileRow { file_id, ..file }, &scan)?;
+                self.note_place(&candidate, &path, file_id, stat)?;
+                entry.note =
+                    Some("says what another export of its session says; its bytes are kept beside it".to_owned());
+                self.touch(&session, IngestStatus::Updated);
+                entry.status = IngestStatus::Updated;
+                entry.session_id = Some(session);
+            }
             Target::New { session } => {
                 let known = self.rows.session(&session)?.is_some();
                 if !known {

@@ -24,6 +24,8 @@ pub(super) enum Target {
     /// To a file whose place it takes: of a session that only prompts were known of, or of an export that was written
     /// again. What is replaced is kept beside it.
     Instead { file: Box<FileRow> },
+    /// To a session that holds all of it in another export; its bytes are kept beside that.
+    Beside { session: SessionId },
     /// To a session that has no such file yet.
     New { session: SessionId },
 }
@@ -96,7 +98,15 @@ fn same_conversation(rows: &Rows<'_>, archive: &Archive, candidate: &Candidate, 
         let before: Vec<i64> = rows.messages(file.file_id, 0, None)?.iter().filter_map(|row| row.spoken).collect();
         match pairing::goes_on(&before, &spoken) {
             Some(true) => return Ok(Some(Target::Instead { file: Box::new(file) })),
-            Some(false) => return Ok(Some(Target::Existing { file: Box::new(file), longer: false })),
+            Some(false) => {
+                // The same words, drawn at another time or width: other bytes.
+                for beside in rows.files(&session)?.into_iter().filter(|file| file.part == Part::Extra) {
+                    if let Some(false) = compare(rows, archive, &beside, scan)? {
+                        return Ok(Some(Target::Existing { file: Box::new(beside), longer: false }));
+                    }
+                }
+                return Ok(Some(Target::Beside { session }));
+            }
             None => {}
         }
     }

@@ -284,15 +284,14 @@ impl Reader<'_> {
         }
     }
 
-    /// Indented lines that no sign opens: nobody's before the conversation, else a note of the client's.
+    /// Indented lines that no sign opens: a note of the client's, or the end of what stood above an export that was cut.
     fn loose(&mut self, segment: &Segment) {
         if self.messages == 0 {
-            let message = "stands before the first speaker; kept as it is".to_owned();
+            let message = "stands before the first speaker: whose words these are is not known".to_owned();
             self.issue(segment.lines.start as u64 + 1, message);
-            self.own(segment);
-            return;
         }
-        let text = self.lines[segment.lines.clone()].iter().map(|line| line.trim()).collect::<Vec<_>>().join("\n");
+        let lines = self.lines[segment.lines.clone()].iter().map(|line| line.trim_end());
+        let text = lines.collect::<Vec<_>>().join("\n").trim().to_owned();
         self.push(Role::System, MessageKind::Notice, text_block(text), segment, None);
     }
 

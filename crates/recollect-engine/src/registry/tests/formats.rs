@@ -70,15 +70,21 @@ fn an_export_written_again_goes_on_with_its_session_and_the_earlier_one_is_kept(
     assert_eq!((only(&memory).messages, memory.restored(&id)), (6, second));
     let tree = memory.folder.path().join("tree");
     let request = SessionRestoreRequest {
-        session: Some(id),
+        session: Some(id.clone()),
         tree: Some(tree.display().to_string()),
         ..SessionRestoreRequest::default()
     };
     memory.call(|call| restore(call, &request)).expect("restored");
     let kept = tree.join("-home-dev-my-app/exports-archive/2026-01-20-fix.txt");
     assert_eq!(fs_err::read_to_string(kept).expect("the earlier export"), first);
-    memory.ingest(&[&memory.put("b/old.txt", &first)]);
-    assert_eq!((memory.ids().len(), only(&memory).messages), (1, 6), "an earlier export brings nothing");
+    let old = memory.ingest(&[&memory.put("b/old.txt", &first)]);
+    assert_eq!(old.sessions[0].status, IngestStatus::Unchanged, "an earlier export that is kept brings nothing");
+    let wider = memory.put("b/wider.txt", &first.replace("v2.0.76", "v2.0.99"));
+    assert_eq!(memory.ingest(&[&wider]).files[0].status, IngestStatus::Updated, "other bytes are kept");
+    assert_eq!(memory.ingest(&[&wider]).files[0].status, IngestStatus::Unchanged);
+    memory.ingest(&[&memory.put("c/wider.txt", &first.replace("v2.0.76", "v2.0.99"))]);
+    let files = |id: &str| memory.engine.db().read(|rows| rows.files(&SessionId::new(id))).expect("files").len();
+    assert_eq!((memory.ids().len(), only(&memory).messages, files(&id)), (1, 6, 3));
     memory.ingest(&[&memory.put("b/other.txt", &export(&[("fix the login", "No."), ("thanks", "Hm.")]))]);
     assert_eq!(memory.ids().len(), 2, "one greeting begins many conversations");
 }
