@@ -70,6 +70,7 @@ pub(super) fn read(text: &Text) -> Conversation {
 struct Widths {
     prose: Option<usize>,
     typed: Option<usize>,
+    padded: usize,
     headings: usize,
 }
 
@@ -91,13 +92,32 @@ impl Widths {
             .filter(|segment| call::opens(body(lines[segment.lines.start])))
             .flat_map(|segment| segment.lines.clone())
             .map(|at| wrap::columns(lines[at]));
+        // A client that pads what the user typed wraps everything at that width.
+        let filled: Vec<&str> = of(Kind::User)
+            .map(|segment| &lines[segment.lines.clone()])
+            .filter(|lines| is_padded(lines))
+            .flatten()
+            .copied()
+            .collect();
+        let padded = filled.iter().map(|line| wrap::columns(line)).max();
+        // It leaves some columns free at the right; how many is told by the fullest line.
+        let fullest = filled.iter().map(|line| wrap::columns(line.trim_end())).max().unwrap_or(0);
+        let prose: Vec<usize> = prose.collect();
+        let fits = padded.filter(|width| prose.iter().all(|one| one <= width));
         Self {
-            prose: wrap::wrapped_at(prose),
+            // Prose is read without the two columns under the sign.
+            prose: wrap::wrapped_at(prose).max(fits).map(|width| width.saturating_sub(2)),
+            padded: fullest.max(padded.unwrap_or(0).saturating_sub(3)),
             // Few lines are typed; the widest that goes on is where the terminal cuts, when it is as wide as one.
             typed: typed.into_iter().max().filter(|width| *width >= 40),
             headings: headings.max().unwrap_or(0),
         }
     }
+}
+
+/// Whether the client filled the lines of what was typed with spaces.
+fn is_padded(lines: &[&str]) -> bool {
+    lines[0].starts_with('❯') && lines.iter().all(|line| line.ends_with(' ') || is_blank(line))
 }
 
 /// A line without the sign that opens it.
@@ -157,9 +177,8 @@ impl Reader<'_> {
     fn user(&mut self, segment: &Segment) {
         let lines = &self.lines[segment.lines.clone()];
         let said: Vec<&str> = std::iter::once(body(lines[0])).chain(lines[1..].iter().copied()).collect();
-        let is_padded = lines[0].starts_with('❯') && lines.iter().all(|line| line.ends_with(' ') || is_blank(line));
-        let text = if is_padded {
-            let width = lines.iter().map(|line| wrap::columns(line)).max().unwrap_or(0);
+        let text = if is_padded(lines) {
+            let width = self.widths.padded;
             let said: Vec<&str> =
                 std::iter::once(said[0]).chain(said[1..].iter().map(|line| without(line, 2))).collect();
             wrap::padded(&said, width, 2)
@@ -186,6 +205,13 @@ impl Reader<'_> {
         {
             self.call(call, segment, results);
             return results.len().min(1);
+        }
+        if segment::is_shortened(said[0]) {
+            // Calls that the client shows as one: how agents fared, as a tree.
+            let text = said.iter().map(|line| line.trim_end()).collect::<Vec<_>>().join("\n");
+            let blocks = vec![Block::ToolResult { tool_use_id: String::new(), text, is_error: false }];
+            self.push(Role::Tool, MessageKind::Turn, blocks, segment, Some(0));
+            return 0;
         }
         if is_status(&said) {
             self.push(

@@ -42,7 +42,9 @@ pub(super) fn read(lines: &[&str], width: usize, has_result: bool) -> Option<Cal
     let (_, rest) = name(&joined)?;
     let arguments = rest.trim_end().strip_suffix(')');
     // Unless something came of it, what does not close its parenthesis at its very end is prose.
-    let is_closed = arguments.is_some() && closes_at_end(rest.trim_end());
+    let stands_below = |line: &&str| line.starts_with("  ");
+    let is_hanging = lines.len() > 1 && lines[1..].iter().all(stands_below);
+    let is_closed = arguments.is_some() && (is_hanging || closes_at_end(rest.trim_end()));
     if !has_result && !is_closed {
         return None;
     }

@@ -113,7 +113,7 @@ pub(super) fn segments(lines: &[&str]) -> Vec<Segment> {
     // Clients that end what the user typed with a space make sure where it ends; then what only looks like another
     // speaker is known to be pasted.
     let users: Vec<&Segment> = cutter.segments.iter().filter(|segment| segment.kind == Kind::User).collect();
-    let spaced = users.iter().filter(|segment| lines[segment.lines.end - 1].ends_with(' ')).count();
+    let spaced = users.iter().filter(|segment| ends_in_space(&lines[..lines.len().min(segment.lines.end + 1)])).count();
     if users.len() >= 3 && spaced * 4 >= users.len() * 3 && spaced < users.len() {
         cutter = Cutter { lines, segments: Vec::new(), open: None, pasted: false, ends_in_space: true };
         cutter.cut();
@@ -188,8 +188,7 @@ impl Cutter<'_> {
                 if !after_blank {
                     return false;
                 }
-                let last = self.lines[..at].iter().rev().find(|line| !is_blank(line)).copied().unwrap_or("");
-                !self.ends_in_space || last.ends_with(' ')
+                !self.ends_in_space || ends_in_space(&self.lines[..at])
             }
             Glyph::User | Glyph::Reply => true,
         }
@@ -235,9 +234,8 @@ impl Cutter<'_> {
             Kind::Shell | Kind::Collapsed | Kind::Compaction | Kind::Rule => after_blank || !indented,
             Kind::Result => after_blank && indented && indentation(line) < 4,
             Kind::Client => !indented || (after_blank && !super::is_thinking(self.lines[first])),
-            Kind::Loose => after_blank,
             Kind::Banner => true,
-            Kind::Reply => false,
+            Kind::Reply | Kind::Loose => false,
         };
         if ends {
             self.start(Kind::Loose, at);
@@ -268,6 +266,11 @@ impl Cutter<'_> {
             self.segments.push(Segment { kind, lines: first..before - blank });
         }
     }
+}
+
+/// Whether what was typed before ends with a space; it stands on a line of its own when the line before was full.
+fn ends_in_space(lines: &[&str]) -> bool {
+    lines.iter().rev().find(|line| !line.is_empty()).is_some_and(|line| line.ends_with(' '))
 }
 
 /// Whether the client filled a line with spaces up to the terminal's width.

@@ -99,8 +99,8 @@ pub(super) fn typed(lines: &[&str], width: Option<usize>, first_indent: usize) -
     text.trim().to_owned()
 }
 
-/// What the user typed, padded to `width` columns by the client, its indentation taken away; the client took the space
-/// at which it cut.
+/// What the user typed, padded with spaces by the client, its indentation taken away; the client took the space at which it
+/// cut, so that no line is wider than `width`.
 pub(super) fn padded(lines: &[&str], width: usize, indent: usize) -> String {
     let mut text = String::new();
     for (at, line) in lines.iter().enumerate() {
@@ -112,8 +112,8 @@ pub(super) fn padded(lines: &[&str], width: usize, indent: usize) -> String {
             let same = indentation(before) == indentation(line);
             if !before.is_empty() && !line.is_empty() && same && !begins_item(line) && taken + 1 + columns(word) > width
             {
-                // A word that is longer than a line is cut at its end.
-                if taken < width {
+                // Only a word that is longer than a line is cut within.
+                if taken < width || before.contains(' ') {
                     text.push(' ');
                 }
                 text.push_str(line.trim_start());
