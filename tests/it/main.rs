@@ -10,6 +10,7 @@ mod bad_requests;
 mod compositions;
 mod corpus;
 mod exports_corpus;
+mod formats;
 mod full_disk;
 mod memory;
 mod real_client;

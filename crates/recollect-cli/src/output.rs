@@ -4,6 +4,7 @@
 //! transcripts or file names is made harmless before it is shown ([`text`]).
 
 pub(crate) mod conversation;
+pub(crate) mod source;
 pub(crate) mod table;
 pub(crate) mod text;
 pub(crate) mod units;

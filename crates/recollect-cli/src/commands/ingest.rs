@@ -13,14 +13,14 @@ use crate::output::table::{Align, cell, table};
 use crate::output::units::{bytes, count, counted};
 use crate::output::{BAD, FAINT, GOOD, NAME, Terminal, paint, text};
 
-/// Take transcripts into the memory
+/// Take transcripts, exports and conversations of claude.ai into the memory
 ///
-/// Files are read, folders walked. The bytes are kept, so that a session can be restored when Claude Code has deleted
+/// Files are read, folders walked; what a file is, is told by what it holds. The bytes are kept, so that a session can be restored when Claude Code has deleted
 /// it. What is in memory already is only looked at; a transcript that has grown is read on from where it ended.
 /// A line that is not understood is reported and kept; a file that cannot be read is named and all else goes on.
 #[derive(Debug, Args)]
 pub(crate) struct Ingest {
-    /// Transcripts, and folders of them
+    /// Transcripts, exports, conversations.json, history.jsonl, and folders of them
     #[arg(value_name = "PATH", required_unless_present_any = ["all", "latest"])]
     paths: Vec<PathBuf>,
     /// Take everything under the Claude home

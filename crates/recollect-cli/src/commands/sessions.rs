@@ -9,6 +9,7 @@ use recollect_engine::api::session::{
 use super::project;
 use crate::arguments::{choice, distance};
 use crate::face::Face;
+use crate::output::source;
 use crate::output::table::{Align, cell, table};
 use crate::output::units::{count, counted};
 use crate::output::{CLOSE, FAINT, GOOD, NAME, paint};
@@ -75,7 +76,9 @@ fn describe(face: &Face, page: &SessionPage, all: &[SessionSummary], out: &mut S
         out.push_str("No session is like that.\n");
         return;
     }
-    let columns = [
+    // Most people have transcripts only, and need no column that says so.
+    let formats = page.sessions.iter().any(|session| !source::short(&session.format).is_empty());
+    let mut columns = vec![
         ("SESSION", Align::Left),
         ("LAST MESSAGE", Align::Left),
         ("MESSAGES", Align::Right),
@@ -86,8 +89,11 @@ fn describe(face: &Face, page: &SessionPage, all: &[SessionSummary], out: &mut S
         ("BRANCH", Align::Left),
         ("TITLE", Align::Left),
     ];
+    if formats {
+        columns.insert(7, ("FORMAT", Align::Left));
+    }
     let row = |session: &SessionSummary| {
-        vec![
+        let mut row = vec![
             paint(NAME, shortest(session.session_id.as_str(), all)),
             face.terminal.time(session.last_timestamp),
             count(session.messages),
@@ -97,12 +103,26 @@ fn describe(face: &Face, page: &SessionPage, all: &[SessionSummary], out: &mut S
             original(session),
             session.git_branch.as_deref().map_or_else(|| paint(FAINT, "-"), cell),
             cell(&session.title),
-        ]
+        ];
+        if formats {
+            row.insert(7, format(session, all));
+        }
+        row
     };
     out.push_str(&table(&columns, page.sessions.iter().map(row).collect()));
     let shown = page.sessions.len() as u64;
     if shown < page.total {
         out.push_str(&format!("\n{} of {}\n", count(shown), counted(page.total, "session")));
+    }
+}
+
+/// What a session comes from, and which transcript it is a copy of.
+fn format(session: &SessionSummary, all: &[SessionSummary]) -> String {
+    let short = source::short(&session.format);
+    match &session.paired_with {
+        Some(transcript) => format!("{short} of {}", shortest(transcript.as_str(), all)),
+        None if short.is_empty() => paint(FAINT, "-"),
+        None => short.to_owned(),
     }
 }
 

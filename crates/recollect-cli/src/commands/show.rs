@@ -6,13 +6,15 @@ use clap::Args;
 use recollect_engine::Result;
 use recollect_engine::api::compression::{self, LeftOut, VersionMessage, VersionMessagesRequest};
 use recollect_engine::api::session::{self, MessageListRequest, MessageView, SessionDetail, SessionRequest};
+use recollect_engine::ids::SessionId;
+use recollect_engine::sources::Format;
 use serde::Serialize;
 
 use crate::face::Face;
-use crate::output::conversation;
 use crate::output::table::{cell, pairs};
 use crate::output::units::{count, counted};
 use crate::output::{FAINT, NAME, STRONG, paint, text};
+use crate::output::{conversation, source};
 
 /// Show the messages of a session, or of a version of it
 #[derive(Debug, Args)]
@@ -38,6 +40,12 @@ pub(crate) struct Show {
 struct Original {
     session_id: String,
     title: String,
+    /// Format of its source.
+    format: String,
+    /// Of an export: the session whose transcript is preferred.
+    paired_with: Option<SessionId>,
+    /// Exports of it that are in memory.
+    exports: Vec<SessionId>,
     messages: Vec<MessageView>,
     total: u64,
 }
@@ -73,6 +81,9 @@ impl Show {
         let document = Original {
             session_id: detail.summary.session_id.to_string(),
             title: detail.summary.title.clone(),
+            format: detail.summary.format.clone(),
+            paired_with: detail.summary.paired_with.clone(),
+            exports: detail.exports.clone(),
             messages: page.messages,
             total: page.total,
         };
@@ -143,6 +154,16 @@ fn heading(face: &Face, detail: &SessionDetail) -> String {
         ("When", when),
         ("Size", size),
     ];
+    if summary.format != Format::ClaudeCode.as_str() {
+        rows.push(("Source", source::sentence(&summary.format).to_owned()));
+    }
+    if let Some(transcript) = &summary.paired_with {
+        rows.push(("Copy of", paint(NAME, transcript)));
+    }
+    if !detail.exports.is_empty() {
+        let exports: Vec<_> = detail.exports.iter().map(|export| paint(NAME, export)).collect();
+        rows.push(("Exports", exports.join(" ")));
+    }
     if let Some(branch) = &summary.git_branch {
         rows.push(("Branch", cell(branch)));
     }

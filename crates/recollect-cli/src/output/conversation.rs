@@ -19,6 +19,7 @@ pub(crate) fn message(terminal: &Terminal, view: &MessageView) -> String {
     if let Some(kind) = kind(message.kind) {
         facts.push(kind.to_owned());
     }
+    facts.extend(super::source::cut(message));
     let mut shown = heading(message.index, message.role, &facts);
     for block in &message.blocks {
         shown.push_str(&block_lines(terminal, block));

@@ -1,7 +1,7 @@
 //! Finds the transcript of an export: the one that is preferred, and counted.
 
 use crate::api::ingest::{IngestReport, IngestStatus};
-use crate::db::Rows;
+use crate::db::{Rows, SessionRow};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::ids::{ProjectId, SessionId};
@@ -53,16 +53,21 @@ fn spoken(rows: &Rows<'_>, session: &SessionId) -> Result<Vec<i64>> {
     Ok(rows.messages(file.file_id, 0, None)?.into_iter().filter_map(|row| row.spoken).collect())
 }
 
-/// Puts an export beside its transcript: in its project, with its time where it has none of its own.
+/// Puts an export beside its transcript: in its project, at its time; it has no times of its own.
 fn join(rows: &Rows<'_>, export: &SessionId, transcript: &SessionId) -> Result<Vec<ProjectId>> {
     let (Some(row), Some(known)) = (rows.session(export)?, rows.session(transcript)?) else { return Ok(Vec::new()) };
-    if row.paired_with.as_ref() == Some(transcript) && row.project_id == known.project_id {
+    let times = (known.first_timestamp, known.last_timestamp);
+    if row.paired_with.as_ref() == Some(transcript)
+        && row.project_id == known.project_id
+        && (row.first_timestamp, row.last_timestamp) == times
+    {
         return Ok(Vec::new());
     }
     rows.pair(export, Some(transcript))?;
     rows.mark_dirty(&row.project_id)?;
     rows.mark_dirty(&known.project_id)?;
     let projects = vec![row.project_id.clone(), known.project_id.clone()];
-    rows.put_session(&crate::db::SessionRow { project_id: known.project_id, ..row })?;
+    let (first_timestamp, last_timestamp) = times;
+    rows.put_session(&SessionRow { project_id: known.project_id, first_timestamp, last_timestamp, ..row })?;
     Ok(projects)
 }
