@@ -22,7 +22,7 @@ fn the_short_help_lists_every_command() {
     Usage: recollect [OPTIONS] <COMMAND>
 
     Commands:
-      ingest        Take transcripts into the memory
+      ingest        Take transcripts and exports into the memory
       projects      List the projects in memory, most recent first
       sessions      List the sessions in memory, newest first, or set what is yours to say about one
       show          Show the messages of a session, or of a version of it

@@ -13,7 +13,7 @@ use crate::output::table::{Align, cell, table};
 use crate::output::units::{bytes, count, counted};
 use crate::output::{BAD, FAINT, GOOD, NAME, Terminal, paint, text};
 
-/// Take transcripts, exports and conversations of claude.ai into the memory
+/// Take transcripts and exports into the memory
 ///
 /// Files are read, folders walked; what a file is, is told by what it holds. The bytes are kept, so that a session can be restored when Claude Code has deleted
 /// it. What is in memory already is only looked at; a transcript that has grown is read on from where it ended.
