@@ -3,6 +3,7 @@
 
 mod clock;
 mod register;
+mod storage;
 
 use std::path::PathBuf;
 
@@ -26,10 +27,17 @@ enum What {
         #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
         times: u32,
     },
+    /// Bytes that the archive takes for every transcript under a folder, and how fast it takes and gives them, beside zstd
+    /// over a tar, and borg and restic where they are installed
+    Storage {
+        /// The folder
+        folder: PathBuf,
+    },
 }
 
 fn main() -> anyhow::Result<()> {
     match Arguments::parse().what {
         What::Register { folder, times } => register::run(&folder, times),
+        What::Storage { folder } => storage::run(&folder),
     }
 }

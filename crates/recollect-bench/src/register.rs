@@ -45,7 +45,7 @@ pub(crate) fn run(folder: &Path, times: u32) -> anyhow::Result<()> {
 }
 
 /// The `.jsonl` files under a folder, in order.
-fn transcripts(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+pub(crate) fn transcripts(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in walkdir::WalkDir::new(folder).sort_by_file_name() {
         let entry = entry?;
@@ -110,13 +110,13 @@ fn texts(file: &Path) -> anyhow::Result<Vec<String>> {
 }
 
 /// A memory in a folder of its own, that goes with it.
-struct Memory {
-    engine: Engine,
+pub(crate) struct Memory {
+    pub(crate) engine: Engine,
     _folder: tempfile::TempDir,
 }
 
 /// A new memory with everything under a folder registered.
-fn registered(folder: &Path) -> anyhow::Result<(Memory, IngestReport)> {
+pub(crate) fn registered(folder: &Path) -> anyhow::Result<(Memory, IngestReport)> {
     let home = tempfile::tempdir()?;
     let engine = Engine::open(EngineOptions {
         home: home.path().join("memory"),

@@ -77,12 +77,28 @@ CREATE TABLE place (
 ) STRICT;
 CREATE INDEX place_by_file ON place (file_id);
 
--- Pieces of archived files.
+-- Files of the archive.
+CREATE TABLE pack (
+    number         INTEGER PRIMARY KEY,
+    pack           BLOB NOT NULL UNIQUE,
+    bytes          INTEGER NOT NULL,
+    original_bytes INTEGER NOT NULL,
+    -- Holds bytes of a purged session: it is to be written anew without them.
+    purged         INTEGER NOT NULL DEFAULT 0,
+    -- When other packs took its place: deleted once nobody can be reading it.
+    retired_at     INTEGER
+) STRICT;
+
+-- Pieces of archived files, and where they are; nowhere (`pack` is null) when they were lost.
 CREATE TABLE chunk (
-    hash         BLOB PRIMARY KEY,
-    bytes        INTEGER NOT NULL,
-    stored_bytes INTEGER NOT NULL
+    hash  BLOB PRIMARY KEY,
+    bytes INTEGER NOT NULL,
+    pack  BLOB REFERENCES pack (pack),
+    -- Where the block begins in the pack, and the piece in the decompressed block.
+    block INTEGER,
+    at    INTEGER
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX chunk_by_pack ON chunk (pack, bytes);
 
 CREATE TABLE file_chunk (
     file_id INTEGER NOT NULL REFERENCES file (file_id) ON DELETE CASCADE,

@@ -1,24 +1,38 @@
-//! Archived bytes: content-addressed pieces, compressed, each written whole before the database refers to it.
+//! Archived bytes: content-addressed pieces in compressed packs, each written whole before the database refers to it.
 //!
-//! A file is cut at every [`PIECE`] bytes, so that files with one beginning share their pieces and a grown file only adds
-//! to its end. A piece is `archive/<first two digits>/<sha-256>.zst`; it is never changed, and checked when it is read.
+//! A file is cut where its content says, so that files with equal stretches share pieces and a grown file only adds to its
+//! end. New pieces go into packs, `archive/<first two digits>/<id>.pack`, that are never changed. Small packs are joined when
+//! there are many ([`Archive::tidy`]). A pack says which files its pieces came from: the archive can be read without the
+//! database. The format is described in `docs/archive-format.md`.
 
-use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
+mod batch;
+mod codec;
+mod cut;
+mod fields;
+mod files;
+mod pack;
+#[cfg(test)]
+mod tests;
+mod tidy;
+mod verify;
+
+use std::collections::HashSet;
+use std::io::Write;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
 
+use crate::db::Db;
 use crate::error::{Error, ErrorKind, Result};
 
-/// Bytes of a piece; the last of a file may be shorter.
-pub const PIECE: u64 = 1 << 20;
+pub use batch::{Archiver, Batch};
+pub use pack::PackId;
+pub use tidy::Tidied;
+pub use verify::{Check, Damage, Mended};
 
-/// zstd's own default: the best size that costs less time than reading tokens does.
-const LEVEL: i32 = 3;
-
-/// Decompressed pieces that are held for reading on.
-const HELD: usize = 8;
+/// Decompressed bytes that are held for reading on: some blocks.
+const HELD: usize = 40 << 20;
 
 /// A piece of an archived file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,8 +43,8 @@ pub struct Chunk {
     pub bytes: u64,
     /// SHA-256 of its bytes.
     pub hash: [u8; 32],
-    /// Bytes that it takes on disk.
-    pub stored_bytes: u64,
+    /// Where it was when the database was asked; `None` when it was not asked, or the piece was lost.
+    pub place: Option<Place>,
 }
 
 impl Chunk {
@@ -40,74 +54,130 @@ impl Chunk {
     }
 }
 
-/// A decompressed piece and its hash.
-type Held = ([u8; 32], Arc<[u8]>);
+/// Where a piece is in the archive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Place {
+    /// The pack.
+    pub pack: PackId,
+    /// Where the block begins in the pack.
+    pub block: u64,
+    /// Where the piece begins in the decompressed block.
+    pub at: u64,
+}
 
-/// The folder of pieces.
+/// The folder of packs, with the database that knows what is where.
 #[derive(Debug)]
 pub struct Archive {
     root: PathBuf,
+    db: Db,
     held: Mutex<Vec<Held>>,
+}
+
+/// A decompressed block.
+#[derive(Debug)]
+struct Held {
+    pack: PackId,
+    block: u64,
+    bytes: Arc<Vec<u8>>,
+    /// Where pieces begin whose hash was checked.
+    checked: HashSet<u64>,
+}
+
+/// The bytes of a piece.
+#[derive(Debug, Clone)]
+pub struct Bytes {
+    block: Arc<Vec<u8>>,
+    range: std::ops::Range<usize>,
+}
+
+impl std::ops::Deref for Bytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.block[self.range.clone()]
+    }
 }
 
 impl Archive {
     /// Uses a folder that exists.
-    pub fn new(root: PathBuf) -> Self {
-        Self { root, held: Mutex::new(Vec::new()) }
+    pub fn new(root: PathBuf, db: Db) -> Self {
+        Self { root, db, held: Mutex::new(Vec::new()) }
     }
 
-    /// Keeps a piece; one that is there already is not written again.
-    pub fn store(&self, start: u64, bytes: &[u8]) -> Result<Chunk> {
-        let hash: [u8; 32] = Sha256::digest(bytes).into();
-        let path = self.path(&hash);
-        let stored_bytes = match fs_err::metadata(&path) {
-            Ok(metadata) => metadata.len(),
-            Err(_) => self.write(&path, bytes)?,
-        };
-        Ok(Chunk { start, bytes: bytes.len() as u64, hash, stored_bytes })
-    }
-
-    fn write(&self, path: &Path, bytes: &[u8]) -> Result<u64> {
-        let compressed = zstd::bulk::compress(bytes, LEVEL)?;
-        crate::home::write_atomically(path, &compressed)?;
-        Ok(compressed.len() as u64)
+    /// Begins to take files in.
+    pub fn batch(&self) -> Batch<'_> {
+        Batch::new(self)
     }
 
     /// Gives a piece back, checked against its hash.
     ///
     /// # Errors
-    /// When its file is missing or damaged.
-    pub fn load(&self, chunk: &Chunk) -> Result<Arc<[u8]>> {
-        if let Some(bytes) = self.recall(&chunk.hash) {
-            return Ok(bytes);
-        }
-        let path = self.path(&chunk.hash);
-        let compressed = fs_err::read(&path)?;
-        let capacity = usize::try_from(chunk.bytes).unwrap_or(usize::MAX).min(1 << 31);
-        let damaged = || {
-            Error::new(ErrorKind::Io, format!("an archived piece is damaged: `{}`", path.display()))
-                .hint("ingest the original again if it still exists; every other piece is unaffected")
+    /// When its pack is missing or damaged.
+    pub fn load(&self, chunk: &Chunk) -> Result<Bytes> {
+        let lost = || {
+            Error::new(ErrorKind::Io, "an archived piece was lost")
+                .hint("ingest the original again if it still exists; everything else is unaffected")
         };
-        let bytes = zstd::bulk::decompress(&compressed, capacity).map_err(|error| damaged().because(error))?;
-        if <[u8; 32]>::from(Sha256::digest(&bytes)) != chunk.hash {
-            return Err(damaged());
+        let place = match chunk.place {
+            Some(place) => place,
+            None => self.place_of(&chunk.hash)?.ok_or_else(lost)?,
+        };
+        match self.load_from(chunk, place) {
+            // Another program moved it to another pack meanwhile.
+            Err(error) if is_missing(&error) => match self.place_of(&chunk.hash)? {
+                Some(moved) if moved != place => self.load_from(chunk, moved),
+                _ => Err(pack::damaged(&place.pack.path(&self.root), "its file is gone").because(error)),
+            },
+            loaded => loaded,
         }
-        let bytes: Arc<[u8]> = bytes.into();
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        if held.len() >= HELD {
-            held.remove(0);
-        }
-        held.push((chunk.hash, Arc::clone(&bytes)));
-        Ok(bytes)
     }
 
-    fn recall(&self, hash: &[u8; 32]) -> Option<Arc<[u8]>> {
+    fn load_from(&self, chunk: &Chunk, place: Place) -> Result<Bytes> {
+        let path = place.pack.path(&self.root);
+        let (block, checked) = match self.recall(place) {
+            Some(held) => held,
+            None => (self.hold(place, pack::read_block(&path, place.block)?), false),
+        };
+        let wrong = || pack::damaged(&path, "a piece of it is not what it was");
+        let start = usize::try_from(place.at).map_err(|_| wrong())?;
+        let end = start.checked_add(usize::try_from(chunk.bytes).map_err(|_| wrong())?).ok_or_else(wrong)?;
+        let bytes = block.get(start..end).ok_or_else(wrong)?;
+        if !checked {
+            if Sha256::digest(bytes)[..] != chunk.hash {
+                return Err(wrong());
+            }
+            let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(held) = held.iter_mut().find(|held| (held.pack, held.block) == (place.pack, place.block)) {
+                held.checked.insert(place.at);
+            }
+        }
+        Ok(Bytes { range: start..end, block })
+    }
+
+    /// A held block, and whether the piece in it was checked.
+    fn recall(&self, place: Place) -> Option<(Arc<Vec<u8>>, bool)> {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = held.iter().position(|(held, _)| held == hash)?;
-        let entry = held.remove(place);
-        let bytes = Arc::clone(&entry.1);
-        held.push(entry);
-        Some(bytes)
+        let at = held.iter().position(|held| (held.pack, held.block) == (place.pack, place.block))?;
+        held[at..].rotate_left(1);
+        let latest = held.last()?;
+        Some((Arc::clone(&latest.bytes), latest.checked.contains(&place.at)))
+    }
+
+    fn hold(&self, place: Place, bytes: Vec<u8>) -> Arc<Vec<u8>> {
+        let bytes = Arc::new(bytes);
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        held.retain(|held| (held.pack, held.block) != (place.pack, place.block));
+        held.push(Held { pack: place.pack, block: place.block, bytes: Arc::clone(&bytes), checked: HashSet::new() });
+        let mut sum: usize = held.iter().map(|held| held.bytes.len()).sum();
+        while sum > HELD && held.len() > 1 {
+            sum -= held.remove(0).bytes.len();
+        }
+        bytes
+    }
+
+    /// Where a piece is now; `None` when it is not archived, or was lost.
+    fn place_of(&self, hash: &[u8; 32]) -> Result<Option<Place>> {
+        Ok(self.db.read(|rows| rows.piece(hash))?.and_then(|chunk| chunk.place))
     }
 
     /// Gives a stretch of a file back; what lies beyond its end is left out.
@@ -124,11 +194,6 @@ impl Archive {
         Ok(found)
     }
 
-    /// Reads a file from its beginning, a piece at a time.
-    pub fn reader<'a>(&'a self, chunks: &'a [Chunk]) -> ArchivedFile<'a> {
-        ArchivedFile { archive: self, chunks: chunks.iter(), piece: Arc::from([]), at: 0 }
-    }
-
     /// Writes a file out; returns its bytes and their SHA-256.
     pub fn copy(&self, chunks: &[Chunk], out: &mut dyn Write) -> Result<(u64, [u8; 32])> {
         let mut hash = Sha256::new();
@@ -136,7 +201,7 @@ impl Archive {
         for chunk in chunks {
             let piece = self.load(chunk)?;
             out.write_all(&piece)?;
-            hash.update(&piece);
+            hash.update(&*piece);
             bytes += piece.len() as u64;
         }
         Ok((bytes, hash.finalize().into()))
@@ -156,24 +221,20 @@ impl Archive {
         if same((last, other)) {
             return Ok(true);
         }
-        Ok(last.start == other.start && last.bytes <= other.bytes && self.load(other)?.starts_with(&self.load(last)?))
-    }
-
-    /// Deletes pieces that nothing refers to any more; one that is gone already is no failure.
-    pub fn delete(&self, chunks: &[Chunk]) -> Result<()> {
-        for chunk in chunks {
-            match fs_err::remove_file(self.path(&chunk.hash)) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
-                _ => {}
-            }
+        if last.start != other.start || last.bytes > other.bytes {
+            return Ok(false);
         }
-        Ok(())
+        // By the hash, so that a lost end does not stand in the way of the file that would bring it back.
+        let other = self.load(other)?;
+        let begin = usize::try_from(last.bytes).ok().and_then(|bytes| other.get(..bytes));
+        Ok(begin.is_some_and(|begin| Sha256::digest(begin)[..] == last.hash))
     }
+}
 
-    fn path(&self, hash: &[u8; 32]) -> PathBuf {
-        let name = hex(hash);
-        self.root.join(&name[..2]).join(format!("{name}.zst"))
-    }
+/// Whether a file was not there.
+fn is_missing(error: &Error) -> bool {
+    let source = error.source.as_deref().and_then(|source| source.downcast_ref::<std::io::Error>());
+    source.is_some_and(|source| source.kind() == std::io::ErrorKind::NotFound)
 }
 
 /// A hash as text.
@@ -184,120 +245,4 @@ pub fn hex(hash: &[u8; 32]) -> String {
         let _ = write!(text, "{byte:02x}");
         text
     })
-}
-
-/// An archived file, read from its beginning.
-pub struct ArchivedFile<'a> {
-    archive: &'a Archive,
-    chunks: std::slice::Iter<'a, Chunk>,
-    piece: Arc<[u8]>,
-    at: usize,
-}
-
-impl Read for ArchivedFile<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        while self.at == self.piece.len() {
-            let Some(chunk) = self.chunks.next() else { return Ok(0) };
-            self.piece = self.archive.load(chunk).map_err(std::io::Error::other)?;
-            self.at = 0;
-        }
-        let count = buffer.len().min(self.piece.len() - self.at);
-        buffer[..count].copy_from_slice(&self.piece[self.at..self.at + count]);
-        self.at += count;
-        Ok(count)
-    }
-}
-
-/// Cuts a stream into pieces and keeps them.
-pub struct Archiver<'a> {
-    archive: &'a Archive,
-    buffer: Vec<u8>,
-    start: u64,
-    chunks: Vec<Chunk>,
-}
-
-impl<'a> Archiver<'a> {
-    /// Begins at `start`, a whole number of pieces.
-    pub fn new(archive: &'a Archive, start: u64) -> Self {
-        Self { archive, buffer: Vec::new(), start, chunks: Vec::new() }
-    }
-
-    /// Takes more of the stream in.
-    pub fn feed(&mut self, mut bytes: &[u8]) -> Result<()> {
-        let piece = usize::try_from(PIECE).unwrap_or(usize::MAX);
-        while !bytes.is_empty() {
-            let count = (piece - self.buffer.len()).min(bytes.len());
-            self.buffer.extend_from_slice(&bytes[..count]);
-            bytes = &bytes[count..];
-            if self.buffer.len() == piece {
-                self.cut()?;
-            }
-        }
-        Ok(())
-    }
-
-    /// The pieces, the short last one too.
-    pub fn finish(mut self) -> Result<Vec<Chunk>> {
-        if !self.buffer.is_empty() {
-            self.cut()?;
-        }
-        Ok(self.chunks)
-    }
-
-    fn cut(&mut self) -> Result<()> {
-        self.chunks.push(self.archive.store(self.start, &self.buffer)?);
-        self.start += self.buffer.len() as u64;
-        self.buffer.clear();
-        Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn archive() -> (tempfile::TempDir, Archive) {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let archive = Archive::new(folder.path().to_owned());
-        (folder, archive)
-    }
-
-    fn keep(archive: &Archive, parts: &[&[u8]]) -> Vec<Chunk> {
-        let mut archiver = Archiver::new(archive, 0);
-        for part in parts {
-            archiver.feed(part).expect("a temporary folder can be written");
-        }
-        archiver.finish().expect("a temporary folder can be written")
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(16))]
-        #[test]
-        fn what_was_kept_comes_back(seed in any::<u8>(), bytes in 0..3 * PIECE as usize, cut in 0.0..1.0f64, from in 0.0..1.0f64) {
-            let (_folder, archive) = archive();
-            let content: Vec<u8> = (0..bytes).map(|at| (at / 7) as u8 ^ seed).collect();
-            let middle = (bytes as f64 * cut) as usize;
-            let chunks = keep(&archive, &[&content[..middle], &content[middle..]]);
-            let mut out = Vec::new();
-            archive.copy(&chunks, &mut out).expect("kept pieces can be read");
-            prop_assert!(out == content, "restore must give the bytes back");
-            let start = (bytes as f64 * from) as usize;
-            prop_assert!(archive.range(&chunks, start as u64, 5000).expect("a range") == content[start..bytes.min(start + 5000)]);
-            let beginning = keep(&archive, &[&content[..middle]]);
-            prop_assert!(archive.is_beginning(&beginning, &chunks).expect("comparable"));
-            prop_assert_eq!(archive.is_beginning(&chunks, &beginning).expect("comparable"), middle == bytes);
-        }
-    }
-
-    #[test]
-    fn a_damaged_piece_is_found_and_named() {
-        let (_folder, archive) = archive();
-        let chunks = keep(&archive, &[b"precious"]);
-        let other = archive.store(0, b"another").expect("kept");
-        fs_err::copy(archive.path(&other.hash), archive.path(&chunks[0].hash)).expect("damaged on purpose");
-        let error = archive.load(&chunks[0]).expect_err("wrong bytes must not pass");
-        assert!(error.message.contains("damaged"), "{error}");
-    }
 }

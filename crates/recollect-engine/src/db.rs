@@ -14,13 +14,14 @@ mod session;
 mod version;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::error::{Error, ErrorKind, Result};
 
+pub use chunk::PackRow;
 pub use composition::CompositionRow;
 pub use file::{FileRow, Part, PlaceRow};
 pub use keepit::KeepitRow;
@@ -29,11 +30,12 @@ pub use project::ProjectRow;
 pub use session::{SessionOrder, SessionRow, SessionSums};
 pub use version::VersionRow;
 
-/// An open database: one connection to write, one to read, so that lists show while something is registered.
+/// An open database: one connection to write, one to read, so that lists show while something is registered. Clones share it.
+#[derive(Clone)]
 pub struct Db {
     path: PathBuf,
-    writer: Mutex<Connection>,
-    reader: Mutex<Connection>,
+    writer: Arc<Mutex<Connection>>,
+    reader: Arc<Mutex<Connection>>,
 }
 
 /// What a transaction can ask and change; the tables add their methods to it.
@@ -50,7 +52,7 @@ impl Db {
         let mut writer = connect(path)?;
         migrate::migrate(&mut writer)?;
         let reader = connect(path)?;
-        Ok(Self { path: path.to_owned(), writer: Mutex::new(writer), reader: Mutex::new(reader) })
+        Ok(Self { path: path.to_owned(), writer: Arc::new(Mutex::new(writer)), reader: Arc::new(Mutex::new(reader)) })
     }
 
     /// Reads in one consistent view.

@@ -53,7 +53,7 @@ impl Engine {
     pub fn open(options: EngineOptions) -> Result<Self> {
         let home = Home::open(&options.home)?;
         let db = Db::open(&home.database())?;
-        let archive = Archive::new(home.archive());
+        let archive = Archive::new(home.archive(), db.clone());
         let counter = Counter::for_model(&Config::load(&home.config())?.model);
         let engine = Self { inner: Arc::new(Inner { options, home, db, archive, counter, jobs: Jobs::default() }) };
         engine.recount()?;

@@ -2,13 +2,12 @@
 //!
 //! A change marks its project dirty in its own transaction; the file is written after, and the mark goes when the file says
 //! what the database says. Whoever opens the memory finishes what an interruption left. Everything that the database knows
-//! of a session stands in its manifest, the places of its bytes in the archive included.
+//! of a session stands in its manifest; which pieces its files have, in the packs of the archive.
 
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use crate::archive::hex;
 use crate::db::{FileRow, KeepitRow, Rows, SessionOrder, SessionSums};
 use crate::engine::Engine;
 use crate::error::Result;
@@ -126,15 +125,8 @@ fn marker_of(keepit: &KeepitRow) -> Value {
 }
 
 fn file_of(rows: &Rows<'_>, file: &FileRow) -> Result<Value> {
-    let chunks: Vec<Value> = rows
-        .file_chunks(file.file_id)?
-        .iter()
-        .map(|chunk| json!({ "start": chunk.start, "bytes": chunk.bytes, "sha256": hex(&chunk.hash) }))
-        .collect();
     let places: Vec<String> = rows.places(file.file_id)?.into_iter().map(|place| place.path).collect();
-    Ok(
-        json!({ "name": file.name, "part": file.part.as_str(), "bytes": file.bytes, "places": places, "pieces": chunks }),
-    )
+    Ok(json!({ "name": file.name, "part": file.part.as_str(), "bytes": file.bytes, "places": places }))
 }
 
 /// Makes `originals/` say where the originals are that still exist.

@@ -27,7 +27,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
 
 use crate::api::ingest::{IngestReport, IngestRequest, IngestStatus, IngestTotals, IngestedFile, IngestedSession};
-use crate::archive::Chunk;
+use crate::archive::{Archiver, Batch, Chunk};
 use crate::db::{Part, PlaceRow};
 use crate::engine::{Call, Engine};
 use crate::error::{Error, Result};
@@ -119,14 +119,17 @@ pub fn ingest(call: &Call<'_>, request: &IngestRequest) -> Result<IngestReport> 
     let mut report = IngestReport::default();
     let mut projects = Vec::new();
     // Groups are read side by side, some at a time, and made known one after the other, in one order.
-    for some in groups.chunks(GROUPS_AT_ONCE) {
+    for some in in_batches(&groups) {
         call.cancel.check()?;
+        let batch = engine.archive().batch();
         let read: Vec<Result<Vec<Taken>>> = some
             .par_iter()
-            .map(|group| group.iter().map(|candidate| take(engine, candidate, &meter)).collect())
+            .map(|group| group.iter().map(|candidate| take(engine, candidate, &batch, &meter)).collect())
             .collect();
-        for group in read {
-            for project in commit::commit(engine, group?, request.project.as_ref(), &mut report)? {
+        let read: Vec<Vec<Taken>> = read.into_iter().collect::<Result<_>>()?;
+        report.totals.bytes_stored += batch.finish()?;
+        for (group, taken) in some.iter().zip(read) {
+            for project in commit_or_read_again(engine, group, taken, request, &meter, &mut report)? {
                 if !projects.contains(&project) {
                     projects.push(project);
                 }
@@ -161,6 +164,7 @@ pub fn ingest(call: &Call<'_>, request: &IngestRequest) -> Result<IngestReport> 
     }
     note_caused(engine, &mut report)?;
     engine.mirror(&projects)?;
+    tidy(call)?;
     finish(&mut report);
     let changed: Vec<SessionId> = report
         .sessions
@@ -172,6 +176,35 @@ pub fn ingest(call: &Call<'_>, request: &IngestRequest) -> Result<IngestReport> 
         engine.emit(Event::SessionsChanged { project_ids: projects, session_ids: changed });
     }
     Ok(report)
+}
+
+/// Joins small packs when there are many. Everything is kept already: a cancel or a full disk only leaves this for the next time.
+fn tidy(call: &Call<'_>) -> Result<()> {
+    match call.engine.archive().tidy(false, call.engine.now(), call.cancel) {
+        Err(error) if !matches!(error.kind, crate::ErrorKind::Cancelled | crate::ErrorKind::Io) => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Makes a group known; when another program purged meanwhile what was found to be archived, its files are read once more.
+fn commit_or_read_again(
+    engine: &Engine,
+    group: &[Candidate],
+    taken: Vec<Taken>,
+    request: &IngestRequest,
+    meter: &Meter<'_>,
+    report: &mut IngestReport,
+) -> Result<Vec<ProjectId>> {
+    match commit::commit(engine, taken, request.project.as_ref(), report) {
+        Err(error) if error.kind == crate::ErrorKind::Conflict => {
+            let batch = engine.archive().batch();
+            let taken: Vec<Taken> =
+                group.iter().map(|candidate| take(engine, candidate, &batch, meter)).collect::<Result<_>>()?;
+            report.totals.bytes_stored += batch.finish()?;
+            commit::commit(engine, taken, request.project.as_ref(), report)
+        }
+        committed => committed,
+    }
 }
 
 /// Says of sessions that were started from compositions that they begin with the memory's own text.
@@ -186,8 +219,31 @@ fn note_caused(engine: &Engine, report: &mut IngestReport) -> Result<()> {
     Ok(())
 }
 
-/// How many sessions are read before they are made known: bounds what a crash has to read again, and memory.
-const GROUPS_AT_ONCE: usize = 32;
+/// So many bytes of sessions are read before they are made known: they share a pack; bounds what a crash has to read again,
+/// and memory.
+const BYTES_AT_ONCE: u64 = 32 << 20;
+
+/// Cuts groups into batches of about [`BYTES_AT_ONCE`]; a large one is alone.
+fn in_batches(groups: &[Vec<Candidate>]) -> Vec<&[Vec<Candidate>]> {
+    let mut sum = 0;
+    let sizes: Vec<u64> = groups
+        .iter()
+        .map(|group| group.iter().map(|candidate| Stat::of(&candidate.path).map_or(0, |stat| stat.bytes)).sum())
+        .collect();
+    let mut batches = Vec::new();
+    let mut from = 0;
+    for (at, size) in sizes.into_iter().enumerate() {
+        if sum + size > BYTES_AT_ONCE && from < at {
+            batches.push(&groups[from..at]);
+            (from, sum) = (at, 0);
+        }
+        sum += size;
+    }
+    if from < groups.len() {
+        batches.push(&groups[from..]);
+    }
+    batches
+}
 
 fn paths_of(engine: &Engine, request: &IngestRequest) -> Result<Vec<PathBuf>> {
     let mut paths: Vec<PathBuf> = request.paths.iter().map(PathBuf::from).collect();
@@ -263,7 +319,7 @@ fn peek(path: &Path) -> Option<String> {
 }
 
 /// Reads one file, as little of it as can be.
-fn take(engine: &Engine, candidate: &Candidate, meter: &Meter<'_>) -> Result<Taken> {
+fn take(engine: &Engine, candidate: &Candidate, batch: &Batch<'_>, meter: &Meter<'_>) -> Result<Taken> {
     let failed = |stat: Option<Stat>, reason: String| Taken {
         candidate: candidate.clone(),
         stat: stat.unwrap_or(Stat { bytes: 0, modified: 0, inode: 0 }),
@@ -278,24 +334,32 @@ fn take(engine: &Engine, candidate: &Candidate, meter: &Meter<'_>) -> Result<Tak
     let known = engine.db().read(|rows| {
         let Some(place) = rows.place(&path)? else { return Ok(None) };
         let Some(file) = rows.file(place.file_id)? else { return Ok(None) };
-        let chunks = if stat.is(&place) { Vec::new() } else { rows.file_chunks(file.file_id)? };
-        Ok(Some((place, file, chunks)))
+        // The client appends to one inode; then only the end is compared, else all of it.
+        let chunks = match () {
+            () if stat.is(&place) => Vec::new(),
+            () if stat.inode == place.inode && stat.inode != 0 && stat.bytes > file.bytes => {
+                rows.last_chunks(file.file_id, 2)?
+            }
+            () => rows.file_chunks(file.file_id)?,
+        };
+        Ok(Some((file, chunks, stat.is(&place))))
     })?;
     let work = match known {
-        Some((place, file, _)) if stat.is(&place) => {
+        Some((file, _, true)) => {
             meter.read(stat.bytes);
             Ok(Work::Unchanged { file_id: file.file_id })
         }
         _ if candidate.format != Format::ClaudeCode => {
             fs_err::read(&candidate.path).map_err(Error::from).and_then(|bytes| {
-                let scan = scan::scan_whole(&bytes, candidate.format, engine.archive(), engine.counter())?;
+                let scan =
+                    scan::scan_whole(&bytes, candidate.format, Archiver::new(batch, &path, None), engine.counter())?;
                 meter.read(stat.bytes);
                 Ok(Work::Unknown { scan: Box::new(scan) })
             })
         }
-        Some((place, file, chunks)) => changed(engine, candidate, &stat, &place, &file, chunks, meter),
+        Some((file, chunks, false)) => changed(engine, candidate, &stat, &file, chunks, batch, meter),
         None => open(candidate).and_then(|source| {
-            let scan = scan_with(engine, source, Start::default(), meter)?;
+            let scan = scan_with(engine, candidate, source, Start::default(), batch, meter)?;
             Ok(Work::Unknown { scan: Box::new(scan) })
         }),
     };
@@ -321,56 +385,59 @@ fn open(candidate: &Candidate) -> Result<fs_err::File> {
     Ok(fs_err::File::open(&candidate.path)?)
 }
 
-fn scan_with(engine: &Engine, source: fs_err::File, start: Start, meter: &Meter<'_>) -> Result<Scan> {
-    scan::scan(source, start, engine.archive(), engine.counter(), meter.call.cancel, |bytes| meter.read(bytes))
+fn scan_with(
+    engine: &Engine,
+    candidate: &Candidate,
+    source: fs_err::File,
+    start: Start,
+    batch: &Batch<'_>,
+    meter: &Meter<'_>,
+) -> Result<Scan> {
+    let archiver = Archiver::new(batch, &candidate.path.display().to_string(), start.kept.as_ref());
+    scan::scan(source, start, archiver, engine.counter(), meter.call.cancel, |bytes| meter.read(bytes))
 }
 
-/// A file whose `stat` changed since it was read at this place: grown at its end, only touched, or changed within.
+/// A file whose `stat` changed since it was read at this place: grown at its end, only touched, or changed within. `chunks`
+/// are its pieces that are compared, its last ones.
 fn changed(
     engine: &Engine,
     candidate: &Candidate,
     stat: &Stat,
-    place: &PlaceRow,
     file: &crate::db::FileRow,
-    chunks: Vec<Chunk>,
+    mut chunks: Vec<Chunk>,
+    batch: &Batch<'_>,
     meter: &Meter<'_>,
 ) -> Result<Work> {
     let source = open(candidate)?;
-    // The client appends to one inode; then only the last piece is compared, else all of them.
-    let from = if stat.inode == place.inode && stat.inode != 0 && stat.bytes > file.bytes {
-        chunks.len().saturating_sub(1)
-    } else {
-        0
-    };
-    if stat.bytes >= file.bytes && file.bytes > 0 && begins_with(engine, &source, &chunks[from..])? {
+    let is_kept = chunks.iter().all(|chunk| chunk.place.is_some());
+    if is_kept && stat.bytes >= file.bytes && file.bytes > 0 && begins_with(&source, &chunks)? {
         if stat.bytes == file.bytes {
             meter.read(stat.bytes);
-            return Ok(Work::Known { file_id: file.file_id, scan: Box::new(kept(chunks, file)?), grown: true });
+            return Ok(Work::Known { file_id: file.file_id, scan: Box::new(kept(file)?), grown: true });
         }
-        let mut kept = chunks;
-        if kept.last().is_some_and(|last| last.bytes < crate::archive::PIECE) {
-            kept.pop();
-        }
+        // The last piece ended where the file did: it is cut anew.
+        chunks.pop();
         let start = Start {
-            kept,
+            kept: chunks.pop(),
             parsed_bytes: file.parsed_bytes,
             fold: serde_json::from_str(file.parsed_fold.as_ref().unwrap_or(&file.fold))?,
         };
         meter.read(start.parsed_bytes);
-        let scan = scan_with(engine, source, start, meter)?;
+        let scan = scan_with(engine, candidate, source, start, batch, meter)?;
         return Ok(Work::Known { file_id: file.file_id, scan: Box::new(scan), grown: true });
     }
-    let scan = scan_with(engine, source, Start::default(), meter)?;
+    let scan = scan_with(engine, candidate, source, Start::default(), batch, meter)?;
     Ok(Work::Known { file_id: file.file_id, scan: Box::new(scan), grown: false })
 }
 
 /// A scan that found nothing new: the file was only touched.
-fn kept(chunks: Vec<Chunk>, file: &crate::db::FileRow) -> Result<Scan> {
-    Ok(Scan::nothing(chunks, file.bytes, file.parsed_bytes, serde_json::from_str::<Fold>(&file.fold)?))
+fn kept(file: &crate::db::FileRow) -> Result<Scan> {
+    Ok(Scan::nothing(file.bytes, file.parsed_bytes, serde_json::from_str::<Fold>(&file.fold)?))
 }
 
 /// Whether a file still has the archived bytes at the places of `chunks`.
-fn begins_with(engine: &Engine, source: &fs_err::File, chunks: &[Chunk]) -> Result<bool> {
+fn begins_with(source: &fs_err::File, chunks: &[Chunk]) -> Result<bool> {
+    use sha2::{Digest, Sha256};
     use std::io::{Read, Seek, SeekFrom};
     let mut source = source;
     let mut buffer = Vec::new();
@@ -378,7 +445,7 @@ fn begins_with(engine: &Engine, source: &fs_err::File, chunks: &[Chunk]) -> Resu
         source.seek(SeekFrom::Start(chunk.start))?;
         buffer.clear();
         source.take(chunk.bytes).read_to_end(&mut buffer)?;
-        if *buffer != *engine.archive().load(chunk)? {
+        if Sha256::digest(&buffer)[..] != chunk.hash {
             return Ok(false);
         }
     }

@@ -184,7 +184,7 @@ impl Rows<'_> {
                     (SELECT count(*) FROM message WHERE file_id NOT IN twin),
                     (SELECT count(DISTINCT hash) FROM message WHERE file_id NOT IN twin),
                     (SELECT ifnull(sum(tokens), 0) FROM session WHERE paired_with IS NULL), (SELECT count(*) FROM file),
-                    (SELECT ifnull(sum(bytes), 0) FROM file), (SELECT ifnull(sum(stored_bytes), 0) FROM chunk),
+                    (SELECT ifnull(sum(bytes), 0) FROM file), (SELECT ifnull(sum(bytes), 0) FROM pack),
                     (SELECT count(*) FROM keepit WHERE NOT removed), (SELECT count(*) FROM version), (SELECT count(*) FROM composition)",
                 [],
                 |row| {

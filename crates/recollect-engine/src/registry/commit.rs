@@ -9,7 +9,7 @@ use super::scan::{self, FoundMarker, Scan, Start};
 use super::{Stat, Taken, Work, base_of, part_name};
 use crate::api::ingest::{IngestReport, IngestStatus, IngestedFile, IngestedSession};
 use crate::api::keepit::KeepitSource;
-use crate::archive::hex;
+use crate::archive::{Archiver, hex};
 use crate::db::{FileRow, KeepitRow, Part, PlaceRow, Rows, SessionRow};
 use crate::engine::{Call, Engine};
 use crate::error::Result;
@@ -28,12 +28,11 @@ pub(super) fn commit(
     let now = engine.now();
     let mut entries: Vec<IngestedFile> = Vec::new();
     let mut touched: Vec<(SessionId, IngestStatus)> = Vec::new();
-    let (projects, grown) = engine.db().write(|rows| {
-        let mut session_work = SessionWork { engine, rows, now, project, grown: 0, touched: &mut touched };
+    let projects = engine.db().write(|rows| {
+        let mut session_work = SessionWork { engine, rows, now, project, touched: &mut touched };
         for taken in group {
             entries.push(session_work.file(taken)?);
         }
-        let grown = session_work.grown;
         let mut projects = Vec::new();
         for (session, status) in &touched {
             if *status != IngestStatus::Unchanged {
@@ -43,9 +42,8 @@ pub(super) fn commit(
                 }
             }
         }
-        Ok((projects, grown))
+        Ok(projects)
     })?;
-    report.totals.bytes_stored += grown;
     for (session, status) in touched {
         let of_session = || entries.iter().filter(|entry| entry.session_id.as_ref() == Some(&session));
         let entry = engine.db().read(|rows| {
@@ -88,11 +86,14 @@ pub(super) fn replace_content(call: &Call<'_>, file: &FileRow, path: &Path) -> R
     let engine = call.engine;
     let stat = Stat::of(path)?;
     let source = fs_err::File::open(path)?;
-    let scan = scan::scan(source, Start::default(), engine.archive(), engine.counter(), call.cancel, |_| {})?;
+    let batch = engine.archive().batch();
+    let archiver = Archiver::new(&batch, &path.display().to_string(), None);
+    let scan = scan::scan(source, Start::default(), archiver, engine.counter(), call.cancel, |_| {})?;
+    batch.finish()?;
     let now = engine.now();
     engine.db().write(|rows| {
         let mut touched = Vec::new();
-        let mut work = SessionWork { engine, rows, now, project: None, grown: 0, touched: &mut touched };
+        let mut work = SessionWork { engine, rows, now, project: None, touched: &mut touched };
         let place = rows
             .places(file.file_id)?
             .into_iter()
@@ -114,7 +115,6 @@ struct SessionWork<'a, 'r> {
     rows: &'a Rows<'r>,
     now: Time,
     project: Option<&'a ProjectId>,
-    grown: u64,
     touched: &'a mut Vec<(SessionId, IngestStatus)>,
 }
 
@@ -312,7 +312,7 @@ impl SessionWork<'_, '_> {
             }
         }
         self.rows.forget_read(file.file_id, scan.read_from)?;
-        self.grown += self.rows.put_file_chunks(file.file_id, scan.chunks_from, &scan.chunks[kept_chunks(scan)..])?;
+        self.rows.put_file_chunks(file.file_id, scan.chunks_from, &scan.chunks)?;
         for message in &scan.messages {
             self.rows.put_message(file.file_id, message)?;
         }
@@ -430,10 +430,6 @@ fn written_at(path: &Path, stat: Stat) -> Time {
 
 fn candidate_is_transcript(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "jsonl")
-}
-
-fn kept_chunks(scan: &Scan) -> usize {
-    scan.chunks.partition_point(|chunk| chunk.start < scan.chunks_from)
 }
 
 fn row_of(session: &SessionId, found: &FoundMarker, now: Time) -> KeepitRow {

@@ -11,6 +11,7 @@ use uuid::Uuid;
 use super::candidate::{self, Candidate};
 use super::{Meter, Stat, Taken, Work, commit, scan};
 use crate::api::ingest::{IngestReport, IngestStatus, IngestedFile};
+use crate::archive::Archiver;
 use crate::db::{PlaceRow, Rows};
 use crate::dedup::ContentHash;
 use crate::engine::Engine;
@@ -157,14 +158,18 @@ impl Container<'_> {
 
     fn take(&mut self, elements: Vec<Element>) -> Result<()> {
         let (engine, meter) = (self.engine, self.meter);
+        let batch = engine.archive().batch();
+        let path = self.candidate.path.display().to_string();
         let read: Vec<(u64, bool, Result<scan::Scan>)> = elements
             .par_iter()
             .map(|element| {
-                let scan = scan::scan_whole(&element.bytes, Format::ClaudeAi, engine.archive(), engine.counter());
+                let archiver = Archiver::new(&batch, &path, None);
+                let scan = scan::scan_whole(&element.bytes, Format::ClaudeAi, archiver, engine.counter());
                 meter.read(element.bytes.len() as u64);
                 (element.start, element.whole, scan)
             })
             .collect();
+        self.report.totals.bytes_stored += batch.finish()?;
         let mut taken = Vec::new();
         for (start, whole, scan) in read {
             let scan = scan?;
@@ -206,15 +211,31 @@ impl Container<'_> {
             }
             self.meter.read(batch.bytes.len() as u64);
         }
+        // Prompts that name no session come last: they may be those of sessions that are known then.
+        let (named, others): (Vec<_>, Vec<_>) = groups.into_iter().partition(|(group, _)| group.named);
+        for groups in [named, others] {
+            self.take_prompts(groups)?;
+        }
+        Ok(())
+    }
+
+    fn take_prompts(&mut self, groups: Vec<(Group, Vec<Vec<u8>>)>) -> Result<()> {
+        let batch = self.engine.archive().batch();
+        let path = self.candidate.path.display().to_string();
+        let mut taken = Vec::new();
         for (group, lines) in groups {
             self.meter.call.cancel.check()?;
             let Some(bytes) = self.prompts_of(&group, lines)? else {
                 self.left_out += 1;
                 continue;
             };
-            let scan = scan::scan_whole(&bytes, Format::History, self.engine.archive(), self.engine.counter())?;
+            let archiver = Archiver::new(&batch, &path, None);
+            let scan = scan::scan_whole(&bytes, Format::History, archiver, self.engine.counter())?;
             let candidate = Candidate { named_session: Some(group.session), ..self.candidate.clone() };
-            let taken = self.taken(candidate, Work::Unknown { scan: Box::new(scan) });
+            taken.push(self.taken(candidate, Work::Unknown { scan: Box::new(scan) }));
+        }
+        self.report.totals.bytes_stored += batch.finish()?;
+        for taken in taken {
             self.commit(vec![taken])?;
         }
         Ok(())

@@ -12,7 +12,7 @@ use crate::event::Event;
 /// `Conflict` when compositions use its versions and `force` is not set.
 pub fn remove(engine: &Engine, request: &SessionRemoveRequest) -> Result<SessionRemoved> {
     let session = resolve(engine, &request.session)?;
-    let (project, unused) = engine.db().write(|rows| {
+    let (project, places, hashes) = engine.db().write(|rows| {
         let row =
             rows.session(&session)?.ok_or_else(|| Error::not_found(format!("session {session} is not in memory")))?;
         let users = rows.compositions_of(&session)?;
@@ -20,21 +20,24 @@ pub fn remove(engine: &Engine, request: &SessionRemoveRequest) -> Result<Session
             return Err(Error::conflict(format!("session {session} is used in {}", users.join(", ")))
                 .hint("compositions stay readable without it; use --force to remove it all the same"));
         }
+        let (mut places, mut hashes) = (Vec::new(), Vec::new());
+        for file in rows.files(&session)? {
+            places.extend(rows.places(file.file_id)?.into_iter().map(|place| place.path));
+            hashes.extend(rows.file_chunks(file.file_id)?.into_iter().map(|chunk| chunk.hash));
+        }
         rows.remove_session(&session)?;
         rows.mark_dirty(&row.project_id)?;
-        let unused = if request.purge { rows.drop_unused_chunks()? } else { Vec::new() };
-        Ok((row.project_id, unused))
+        if request.purge {
+            rows.purge_chunks(&hashes)?;
+        }
+        Ok((row.project_id, places, hashes))
     })?;
-    engine.archive().delete(&unused)?;
+    let bytes_freed = if request.purge { engine.archive().purge(&places, &hashes, engine.now())? } else { 0 };
     let summaries = engine.home().summaries(&project, &session);
     if summaries.exists() {
         fs_err::remove_dir_all(summaries)?;
     }
     engine.mirror(std::slice::from_ref(&project))?;
     engine.emit(Event::SessionsChanged { project_ids: vec![project], session_ids: vec![session.clone()] });
-    Ok(SessionRemoved {
-        session_id: session,
-        purged: request.purge,
-        bytes_freed: unused.iter().map(|chunk| chunk.stored_bytes).sum(),
-    })
+    Ok(SessionRemoved { session_id: session, purged: request.purge, bytes_freed })
 }

@@ -4,7 +4,7 @@ use std::io::{Read, Seek, SeekFrom};
 
 use rayon::prelude::*;
 
-use crate::archive::{Archive, Archiver, Chunk};
+use crate::archive::{Archiver, Chunk};
 use crate::db::MessageRow;
 use crate::dedup::ContentHash;
 use crate::engine::Cancel;
@@ -21,8 +21,8 @@ use crate::tokens::Counter;
 /// From where to read a file.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Start {
-    /// Pieces that are archived and stay as they are.
-    pub kept: Vec<Chunk>,
+    /// The last of the pieces that are archived and stay as they are.
+    pub kept: Option<Chunk>,
     /// Where the first line to read begins.
     pub parsed_bytes: u64,
     /// What is known there.
@@ -34,7 +34,7 @@ pub(super) struct Start {
 pub(super) struct Scan {
     /// What the file is.
     pub format: Format,
-    /// All its pieces, kept ones too.
+    /// Its pieces from `chunks_from` on.
     pub chunks: Vec<Chunk>,
     /// Where the first new piece begins.
     pub chunks_from: u64,
@@ -103,19 +103,18 @@ impl Figures {
 pub(super) fn scan<R: Read + Seek>(
     mut file: R,
     start: Start,
-    archive: &Archive,
+    mut archiver: Archiver<'_, '_>,
     counter: &Counter,
     cancel: &Cancel,
     mut read_on: impl FnMut(u64),
 ) -> Result<Scan> {
-    let chunks_from = start.kept.last().map_or(0, Chunk::end);
+    let chunks_from = start.kept.as_ref().map_or(0, Chunk::end);
     let from = chunks_from.min(start.parsed_bytes);
     file.seek(SeekFrom::Start(from))?;
     let mut batches = LineBatches::new(file, from);
-    let mut archiver = Archiver::new(archive, chunks_from);
     let mut scan = Scan {
         format: Format::ClaudeCode,
-        chunks: start.kept,
+        chunks: Vec::new(),
         chunks_from,
         read_from: start.parsed_bytes,
         bytes: from,
@@ -149,7 +148,7 @@ pub(super) fn scan<R: Read + Seek>(
         scan.bytes = end;
         read_on(batch.bytes.len() as u64);
     }
-    scan.chunks.extend(archiver.finish()?);
+    scan.chunks = archiver.finish(scan.fold.cwd.as_deref().unwrap_or_default())?;
     Ok(scan)
 }
 
@@ -166,8 +165,12 @@ fn parse<'b>(line: Line<'b>, number: u64, counter: &Counter) -> Parsed<'b> {
 }
 
 /// Reads a conversation of a format that is read as a whole.
-pub(super) fn scan_whole(bytes: &[u8], format: Format, archive: &Archive, counter: &Counter) -> Result<Scan> {
-    let mut archiver = Archiver::new(archive, 0);
+pub(super) fn scan_whole(
+    bytes: &[u8],
+    format: Format,
+    mut archiver: Archiver<'_, '_>,
+    counter: &Counter,
+) -> Result<Scan> {
     let (archived, read) = rayon::join(
         || archiver.feed(bytes),
         || {
@@ -186,25 +189,24 @@ pub(super) fn scan_whole(bytes: &[u8], format: Format, archive: &Archive, counte
     archived?;
     let (placed, issues) = read;
     let end = bytes.len() as u64;
-    let mut scan =
-        Scan { format, issues, read_from: 0, understood: 0, ..Scan::nothing(Vec::new(), end, end, Fold::default()) };
+    let mut scan = Scan { format, issues, read_from: 0, understood: 0, ..Scan::nothing(end, end, Fold::default()) };
     scan.fold.lines = memchr::memchr_iter(b'\n', bytes).count() as u64;
     for (placed, figures) in placed {
         scan.message(placed.record, figures, placed.start, placed.bytes);
     }
     scan.understood = scan.messages.len() as u64;
     scan.fold_at_parsed.clone_from(&scan.fold);
-    scan.chunks = archiver.finish()?;
+    scan.chunks = archiver.finish(scan.fold.cwd.as_deref().unwrap_or_default())?;
     scan.chunks_from = 0;
     Ok(scan)
 }
 
 impl Scan {
     /// Of a file that is as it was read.
-    pub(super) fn nothing(chunks: Vec<Chunk>, bytes: u64, parsed_bytes: u64, fold: Fold) -> Self {
+    pub(super) fn nothing(bytes: u64, parsed_bytes: u64, fold: Fold) -> Self {
         Self {
             format: Format::ClaudeCode,
-            chunks,
+            chunks: Vec::new(),
             chunks_from: bytes,
             read_from: bytes,
             bytes,

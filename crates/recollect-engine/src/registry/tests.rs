@@ -186,9 +186,9 @@ fn purging_frees_only_what_no_other_session_needs_and_the_manifest_follows() {
         let request = SessionRemoveRequest { session: session.to_owned(), purge: true, force: false };
         remove(&memory.engine, &request).expect("removed").bytes_freed
     };
-    assert_eq!(purge(ID), 0, "the other session has the same bytes");
+    assert!(purge(ID) < 100, "the other session has the same bytes: only what was said of this one goes");
     assert_eq!(sessions(), 1);
-    assert!(purge("22222222") > 0);
+    assert!(purge("22222222") > 300);
     assert!(path.exists() && other.exists(), "the client's files are never touched");
 }
 
