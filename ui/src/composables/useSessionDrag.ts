@@ -3,6 +3,7 @@
 //! The whole window is in one `DragDropProvider` (App.vue). A row calls `useSessionDrag`; whoever takes sessions listens with
 //! `useSessionDrop`. Lists that re-order use `useSortable` of `@dnd-kit/vue/sortable` in the same provider.
 
+import { Accessibility } from '@dnd-kit/dom'
 import { useDraggable, useDragDropMonitor } from '@dnd-kit/vue'
 import { computed, toValue, type MaybeRefOrGetter, type Ref } from 'vue'
 import type { SessionId } from '../api/generated/SessionId'
@@ -43,6 +44,25 @@ export function draggedSessions(source: { type?: unknown; data?: unknown } | nul
   if (source?.type !== SESSION_DRAG) return undefined
   const data = source.data
   return typeof data === 'object' && data !== null && 'sessionIds' in data ? (data as SessionDragData) : undefined
+}
+
+/** What a screen reader says of a drag: titles, where the library would read out ids. */
+export const spokenDrags = Accessibility.configure({
+  announcements: {
+    dragstart: ({ operation }: SpokenDrag) => spoken(operation.source, 'picked up'),
+    dragend: ({ operation, canceled }: SpokenDrag & { canceled: boolean }) => spoken(operation.source, canceled ? 'put back' : 'let go'),
+  },
+  screenReaderInstructions: { draggable: 'Space picks it up, the arrow keys move it, Space lets it go, Escape puts it back.' },
+})
+
+interface SpokenDrag {
+  operation: { source: { type?: unknown; data?: unknown } | null }
+}
+
+function spoken(source: SpokenDrag['operation']['source'], what: string): string | undefined {
+  const data = draggedSessions(source)
+  if (data === undefined) return undefined
+  return data.sessionIds.length > 1 ? `${String(data.sessionIds.length)} sessions ${what}` : `${data.title} ${what}`
 }
 
 export interface SessionDropOptions {
