@@ -17,16 +17,10 @@ use recollect_engine::time::Time;
 #[cfg(target_os = "linux")]
 const RENDERER_GUARD: &str = "WEBKIT_DISABLE_DMABUF_RENDERER";
 
-/// Says that this program, not the user, set [`RENDERER_GUARD`].
-#[cfg(target_os = "linux")]
-const RENDERER_GUARD_IS_OURS: &str = "RECOLLECT_RENDERER_GUARD";
-
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    #[cfg(target_os = "linux")]
-    guard_renderer();
-
-    match recollect_desktop::run(arguments, surroundings(), Arc::new(now)) {
+    let own_variables = guard_renderer().into_iter().collect();
+    match recollect_desktop::run(arguments, surroundings(own_variables), Arc::new(now)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             #[expect(clippy::print_stderr, reason = "without a window, the terminal is the only place to say so")]
@@ -38,39 +32,26 @@ fn main() -> ExitCode {
     }
 }
 
-fn surroundings() -> Surroundings {
+fn surroundings(own_variables: Vec<&'static str>) -> Surroundings {
     Surroundings {
         user_home: dirs::home_dir(),
         search_path: variable("PATH").unwrap_or_default(),
         terminal: variable("TERMINAL"),
         current_dir: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
-        #[cfg(target_os = "linux")]
-        own_variables: match variable(RENDERER_GUARD_IS_OURS) {
-            Some(_) => vec![RENDERER_GUARD, RENDERER_GUARD_IS_OURS],
-            None => Vec::new(),
-        },
-        #[cfg(not(target_os = "linux"))]
-        own_variables: Vec::new(),
+        own_variables,
     }
 }
 
-/// Starts this program again with the guard in its environment: WebKit's own threads read the environment, so it
-/// must be there before the first of them. Returns when there is nothing to do, or when starting again is impossible.
+/// Sets the guard unless the user has: the name of the variable if it did. GLib's own call is safe here, as no thread
+/// reads the environment yet, and costs nothing; starting again with it would load WebKit's libraries twice.
 #[cfg(target_os = "linux")]
-fn guard_renderer() {
-    use std::os::unix::process::CommandExt;
+fn guard_renderer() -> Option<&'static str> {
+    (variable(RENDERER_GUARD).is_none() && glib::setenv(RENDERER_GUARD, "1", true).is_ok()).then_some(RENDERER_GUARD)
+}
 
-    if variable(RENDERER_GUARD).is_some() {
-        return;
-    }
-    if let Ok(program) = std::env::current_exe() {
-        // Only returns when it failed; then the window opens without the guard, which is well with most drivers.
-        let _failure = std::process::Command::new(program)
-            .args(std::env::args_os().skip(1))
-            .env(RENDERER_GUARD, "1")
-            .env(RENDERER_GUARD_IS_OURS, "1")
-            .exec();
-    }
+#[cfg(not(target_os = "linux"))]
+fn guard_renderer() -> Option<&'static str> {
+    None
 }
 
 #[expect(clippy::disallowed_methods, reason = "the main of a face is where the time comes from")]

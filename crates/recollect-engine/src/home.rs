@@ -117,7 +117,9 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// The name that the client gives to a folder: each character outside `[A-Za-z0-9]` becomes `-`.
+/// The name that the client gives to a folder: each UTF-16 unit outside `[A-Za-z0-9]` becomes `-`.
 pub fn sanitize(path: &str) -> String {
-    path.chars().map(|character| if character.is_ascii_alphanumeric() { character } else { '-' }).collect()
+    path.encode_utf16()
+        .map(|unit| u8::try_from(unit).ok().filter(u8::is_ascii_alphanumeric).map_or('-', char::from))
+        .collect()
 }

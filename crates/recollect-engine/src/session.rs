@@ -126,6 +126,11 @@ impl Message {
         self.placed().map(|(start, block, _)| (start, block))
     }
 
+    /// Cuts each text in it, arguments of tools too, to `longest` characters; returns how many characters that left out.
+    pub fn shorten(&mut self, longest: usize) -> u64 {
+        self.blocks.iter_mut().map(|block| block.shorten(longest)).sum()
+    }
+
     fn block_texts(&self) -> impl Iterator<Item = (usize, std::borrow::Cow<'_, str>)> {
         self.placed().map(|(start, _, text)| (start, text))
     }
@@ -148,6 +153,14 @@ impl Message {
 const BETWEEN_BLOCKS: &str = "\n\n";
 
 impl Block {
+    fn shorten(&mut self, longest: usize) -> u64 {
+        match self {
+            Self::Text { text } | Self::Thinking { text } | Self::ToolResult { text, .. } => shorten(text, longest),
+            Self::ToolUse { input, .. } => shorten_value(input, longest),
+            Self::Attachment { .. } => 0,
+        }
+    }
+
     /// What the block says as plain text: what a model could read of it, without JSON's syntax.
     pub fn text(&self) -> std::borrow::Cow<'_, str> {
         match self {
@@ -156,6 +169,26 @@ impl Block {
             Self::Attachment { media_type, bytes: 0 } => format!("[{media_type}]").into(),
             Self::Attachment { media_type, bytes } => format!("[{media_type}, {bytes} bytes]").into(),
         }
+    }
+}
+
+fn shorten(text: &mut String, longest: usize) -> u64 {
+    // Bytes are at least as many as characters: most texts are not walked through.
+    if text.len() <= longest {
+        return 0;
+    }
+    let Some((end, _)) = text.char_indices().nth(longest) else { return 0 };
+    let left_out = text[end..].chars().count();
+    text.truncate(end);
+    left_out as u64
+}
+
+fn shorten_value(value: &mut Value, longest: usize) -> u64 {
+    match value {
+        Value::String(text) => shorten(text, longest),
+        Value::Array(values) => values.iter_mut().map(|value| shorten_value(value, longest)).sum(),
+        Value::Object(values) => values.values_mut().map(|value| shorten_value(value, longest)).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
     }
 }
 

@@ -2,6 +2,7 @@
 
 import { computed, onScopeDispose, ref, shallowRef, watch, type Ref, type ShallowRef } from 'vue'
 import { call } from '../api/call'
+import { LONGEST } from './useMessages'
 
 const WINDOW = 200
 const MOST_HITS = 5000
@@ -40,7 +41,7 @@ export function useFind(session: () => string | undefined): Find {
     let offset = 0
     try {
       for (;;) {
-        const page = await call('message_list', { session: of, offset, limit: WINDOW })
+        const page = await call('message_list', { session: of, offset, limit: WINDOW, longest: LONGEST })
         if (mine !== turn) return
         const found = page.messages.flatMap((message) => Array.from({ length: timesIn(message.text.toLowerCase(), wanted) }, () => message.index))
         if (found.length > 0) {

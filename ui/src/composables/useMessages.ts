@@ -7,6 +7,8 @@ import type { MessageView } from '../api/generated/MessageView'
 import { useEngineEvent } from './useEngineEvent'
 
 const WINDOW = 80
+/** Characters of one text that the window takes; the archive has all of it. */
+export const LONGEST = 400_000
 /** Windows that are kept; beyond, those farthest from the screen are let go. */
 const MOST_WINDOWS = 24
 
@@ -34,7 +36,7 @@ export function useMessages(source: () => { session: string; agent?: string | un
     if (of === undefined) return
     const mine = generation
     try {
-      const page = await call('message_list', { session: of.session, agent: of.agent ?? null, offset: window * WINDOW, limit: WINDOW })
+      const page = await call('message_list', { session: of.session, agent: of.agent ?? null, offset: window * WINDOW, limit: WINDOW, longest: LONGEST })
       if (mine !== generation) return
       windows.value.set(window, page.messages)
       total.value = page.total

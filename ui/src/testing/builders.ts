@@ -48,6 +48,7 @@ export function aMessage(given: Partial<MessageView> = {}): MessageView {
     hash: '',
     tokens: 3,
     keepits: [],
+    cut: 0,
     ...given,
     blocks,
   }

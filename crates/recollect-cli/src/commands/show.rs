@@ -74,8 +74,13 @@ impl Show {
     }
 
     fn original(self, face: &Face, detail: &SessionDetail) -> Result<()> {
-        let request =
-            MessageListRequest { session: self.session, agent: self.agent, offset: self.offset, limit: self.limit };
+        let request = MessageListRequest {
+            session: self.session,
+            agent: self.agent,
+            offset: self.offset,
+            limit: self.limit,
+            longest: None,
+        };
         let is_main = request.agent.is_none();
         let page = face.call(session::messages, request)?;
         let document = Original {

@@ -183,6 +183,10 @@ pub struct MessageListRequest {
     pub offset: Option<u64>,
     /// How many at most; all if not given.
     pub limit: Option<u64>,
+    /// Cuts longer texts in a message to so many characters; whole if not given.
+    #[serde(default)]
+    #[ts(optional)]
+    pub longest: Option<u32>,
 }
 
 /// A window of messages.
@@ -209,8 +213,10 @@ pub struct MessageView {
     pub hash: String,
     /// Its tokens.
     pub tokens: u64,
-    /// Keepit markers in it.
+    /// Keepit markers in it; of a message that was cut, those before the cut.
     pub keepits: Vec<KeepitMarker>,
+    /// Characters that `longest` left out.
+    pub cut: u64,
 }
 
 /// Asks for a session's shape along its length.

@@ -141,13 +141,19 @@ pub fn messages(engine: &Engine, request: &MessageListRequest) -> Result<Message
     let mut messages = Vec::with_capacity(window.len());
     let reader = Reader::open(engine, format, chunks)?;
     for row in &window {
-        let Some(message) = reader.message(row)? else { continue };
+        let Some(mut message) = reader.message(row)? else { continue };
+        let longest = request.longest.map_or(usize::MAX, |longest| usize::try_from(longest).unwrap_or(usize::MAX));
+        let cut = message.shorten(longest);
+        let keepits = by_message.get(&row.position).into_iter().flatten();
+        // Behind a cut, places in the text are others.
+        let keepits = keepits.filter(|keepit| cut == 0 || keepit.end <= longest as u64);
         messages.push(MessageView {
             text: message.text(),
             hash: hex(&row.hash),
             tokens: row.tokens,
-            keepits: by_message.get(&row.position).into_iter().flatten().map(KeepitRow::to_marker).collect(),
+            keepits: keepits.map(KeepitRow::to_marker).collect(),
             message,
+            cut,
         });
     }
     Ok(MessagePage { messages, total })

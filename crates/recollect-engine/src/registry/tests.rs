@@ -67,7 +67,8 @@ impl Memory {
     }
 
     fn texts(&self, session: &str) -> Vec<String> {
-        let request = MessageListRequest { session: session.to_owned(), agent: None, offset: None, limit: None };
+        let request =
+            MessageListRequest { session: session.to_owned(), agent: None, offset: None, limit: None, longest: None };
         messages(&self.engine, &request).expect("messages").messages.into_iter().map(|message| message.text).collect()
     }
 }
@@ -92,6 +93,22 @@ fn a_session_is_kept_byte_for_byte_and_outlives_its_original() {
     assert_eq!(memory.restored(ID), content, "restore needs no original");
     assert_eq!(memory.texts(ID), ["first", "second"]);
     assert!(!summary(&memory.engine, &SessionId::new(ID)).expect("a summary").original_present);
+}
+
+#[test]
+fn a_huge_text_is_cut_for_whoever_asks_and_keeps_what_stands_before_the_cut() {
+    let memory = Memory::new();
+    let text = format!("##keepit0.9## né ##/keepit## {} ##keepit0.8## late", "ü".repeat(5_000));
+    let path = memory.put(&format!("p/{ID}.jsonl"), &(line("a", &text) + &line("b", "short")));
+    memory.ingest(&[&path]);
+    let request =
+        MessageListRequest { session: ID.to_owned(), agent: None, offset: None, limit: None, longest: Some(1_000) };
+    let page = messages(&memory.engine, &request).expect("messages").messages;
+    assert_eq!(page[0].text, text.chars().take(1_000).collect::<String>());
+    assert_eq!(page[0].cut, text.chars().count() as u64 - 1_000, "what is missing is counted in characters");
+    assert_eq!(page[0].keepits.len(), 1, "a marker behind the cut has no place in what is shown");
+    assert_eq!((page[1].text.as_str(), page[1].cut), ("short", 0));
+    assert_eq!(memory.texts(ID)[0], text, "whole for whoever does not ask");
 }
 
 #[test]
@@ -300,8 +317,11 @@ fn counts_follow_the_model_that_is_set() {
     };
     let older = reopen("claude-sonnet-4-20250514");
     assert!(tokens(&older) < before, "an older model counts fewer tokens for the same text");
-    let page = messages(&older, &MessageListRequest { session: ID.to_owned(), agent: None, offset: None, limit: None })
-        .expect("messages");
+    let page = messages(
+        &older,
+        &MessageListRequest { session: ID.to_owned(), agent: None, offset: None, limit: None, longest: None },
+    )
+    .expect("messages");
     for message in page.messages {
         assert_eq!(message.tokens, older.counter().count(&message.text), "a count brought over is the count made anew");
     }

@@ -19,4 +19,8 @@ offset?: number | null,
 /**
  * How many at most; all if not given.
  */
-limit?: number | null, };
+limit?: number | null, 
+/**
+ * Cuts longer texts in a message to so many characters; whole if not given.
+ */
+longest?: number, };

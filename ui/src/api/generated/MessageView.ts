@@ -22,9 +22,13 @@ hash: string,
  */
 tokens: number, 
 /**
- * Keepit markers in it.
+ * Keepit markers in it; of a message that was cut, those before the cut.
  */
 keepits: Array<KeepitMarker>, 
+/**
+ * Characters that `longest` left out.
+ */
+cut: number, 
 /**
  * Position in the conversation, from 0.
  */

@@ -172,12 +172,21 @@ fn user(object: &Map<String, Value>) -> Option<Content> {
     let role = if has_result && !has_text { Role::Tool } else { Role::User };
     let kind = if flag("isCompactSummary") {
         MessageKind::CompactSummary
-    } else if flag("isMeta") {
+    } else if flag("isMeta") || blocks.iter().all(is_injected) {
         MessageKind::Meta
     } else {
         MessageKind::Turn
     };
     Some((role, kind, blocks))
+}
+
+/// A text that the client put in the user's place: all of it is one element named after a hook, or a reminder.
+fn is_injected(block: &Block) -> bool {
+    let Block::Text { text } = block else { return false };
+    let text = text.trim();
+    let Some((name, _)) = text.strip_prefix('<').and_then(|rest| rest.split_once('>')) else { return false };
+    (name.ends_with("-hook") || name == "system-reminder")
+        && text.strip_suffix('>').and_then(|rest| rest.strip_suffix(name)).is_some_and(|rest| rest.ends_with("</"))
 }
 
 fn assistant(object: &Map<String, Value>, record: &mut Record) -> Option<Content> {
@@ -309,6 +318,17 @@ mod tests {
         let boundary =
             message(r#"{"type":"system","subtype":"compact_boundary","compactMetadata":{"preTokens":5},"uuid":"b"}"#);
         assert_eq!(boundary.kind, MessageKind::CompactBoundary);
+    }
+
+    #[test]
+    fn what_a_hook_says_is_no_request_of_the_user() {
+        let kind =
+            |text: &str| message(&serde_json::json!({"type": "user", "message": {"content": text}}).to_string()).kind;
+        assert_eq!(kind("<session-start-hook>\nYou remember\n</session-start-hook>\n"), MessageKind::Meta);
+        assert_eq!(kind("<system-reminder>be brief</system-reminder>"), MessageKind::Meta);
+        for typed in ["<my-hook> is the tag that breaks", "<b>bold</b>", "<-hook>", "<a-hook>x</a-hook> why?", "</"] {
+            assert_eq!(kind(typed), MessageKind::Turn, "`{typed}` was typed");
+        }
     }
 
     #[test]
