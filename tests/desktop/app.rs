@@ -2,7 +2,7 @@
 
 use std::net::TcpListener;
 use std::path::PathBuf;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use fantoccini::elements::Element;
@@ -25,6 +25,7 @@ pub(crate) struct App {
     /// Drives the page.
     pub(crate) page: Client,
     driver: Server,
+    display: String,
 }
 
 impl App {
@@ -49,7 +50,7 @@ impl App {
             .connect(&address)
             .await
             .expect("the window opens");
-        Self { page, driver }
+        Self { page, driver, display: desktop.display.clone() }
     }
 
     /// The process of the program: the driver's only child.
@@ -148,13 +149,17 @@ impl App {
         heard.as_array().cloned().unwrap_or_default()
     }
 
-    /// Writes a picture of the page into the folder that `RECOLLECT_PICTURES` names, when it does.
+    /// Writes a picture of the screen into the folder that `RECOLLECT_PICTURES` names, when it does. Not by the driver:
+    /// its screenshots wait for ever where the page has nothing new to draw.
     #[expect(clippy::disallowed_methods, reason = "who looks at the pictures says where they go")]
     pub(crate) async fn picture(&self, name: &str) {
         let Some(folder) = std::env::var_os("RECOLLECT_PICTURES").map(PathBuf::from) else { return };
-        let picture = self.page.screenshot().await.expect("the window can be drawn");
         fs_err::create_dir_all(&folder).expect("the folder of the pictures");
-        fs_err::write(folder.join(format!("{name}.png")), picture).expect("the picture");
+        // What the last step changed is drawn by then.
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        let mut import = Command::new("import");
+        import.env("DISPLAY", &self.display).args(["-window", "root"]).arg(folder.join(format!("{name}.png")));
+        Server::start(&mut import).wait();
     }
 
     /// Ends the program.

@@ -10,9 +10,22 @@ use crate::screen::Screen;
 /// Size of the display: the window's 1280 × 800 and room beside it for what is dragged in.
 const SCREEN: &str = "1600x1000x24";
 
+/// Where the programs of this machine are.
+const SEARCH_PATH: &str = match option_env!("PATH") {
+    Some(path) => path,
+    None => "/usr/local/bin:/usr/bin:/bin",
+};
+
+/// The theme to draw in, `Adwaita:dark` for example: for whoever looks at the pictures.
+#[expect(clippy::disallowed_methods, reason = "who looks at the pictures says in which theme")]
+fn theme() -> Option<std::ffi::OsString> {
+    std::env::var_os("GTK_THEME")
+}
+
 /// A running desktop; everything on it ends with it.
 pub(crate) struct Desktop {
-    display: String,
+    /// Name of the display.
+    pub(crate) display: String,
     bus: String,
     folder: tempfile::TempDir,
     /// The panel, with its tray and its notifications.
@@ -97,7 +110,7 @@ impl Desktop {
         let mut command = Command::new(program);
         command
             .env_clear()
-            .env("PATH", option_env!("PATH").unwrap_or("/usr/local/bin:/usr/bin:/bin"))
+            .env("PATH", format!("{}:{}", self.programs().display(), SEARCH_PATH))
             .env("HOME", self.folder.path().join("home"))
             .env("XDG_RUNTIME_DIR", self.folder.path().join("run"))
             .env("LANG", "C.UTF-8")
@@ -108,7 +121,30 @@ impl Desktop {
             .env("LIBGL_ALWAYS_SOFTWARE", "1")
             .env("RECOLLECT_HOME", self.memory())
             .env("CLAUDE_CONFIG_DIR", self.claude_home());
+        if let Some(theme) = theme() {
+            command.env("GTK_THEME", theme);
+        }
         command
+    }
+
+    /// Puts a program of the test where the desktop finds it first; it notes where and with what it was called.
+    pub(crate) fn install(&self, name: &str) -> PathBuf {
+        use std::os::unix::fs::PermissionsExt;
+        let notes = self.folder().join(format!("{name}.called"));
+        let path = self.programs().join(name);
+        // Whole or not at all, so that who waits for the notes does not read half of them.
+        let script = format!(
+            "#!/bin/sh\n{{ pwd; printf '%s\\n' \"$@\"; }} > '{0}.part'\nmv '{0}.part' '{0}'\n",
+            notes.display()
+        );
+        fs_err::create_dir_all(self.programs()).expect("a folder of the desktop");
+        fs_err::write(&path, script).expect("a program");
+        fs_err::set_permissions(&path, PermissionsExt::from_mode(0o755)).expect("it can be run");
+        notes
+    }
+
+    fn programs(&self) -> PathBuf {
+        self.folder.path().join("programs")
     }
 
     /// Where the memory is.

@@ -94,6 +94,12 @@ async fn a_session_is_compressed_with_its_progress_in_sight() {
     assert!(told.iter().any(|event| event["event"] == "job_progress"), "progress comes from the engine: {told:?}");
     let versions = app.call("version_list", json!({"session": long.session_id()})).await;
     assert_eq!(versions["versions"][0]["version_id"], json!("v001"), "the version is in memory: {versions}");
+    app.click("[role=dialog] button", "Open v001").await;
+    app.find_text("[data-testid=version-read] article", "ledger").await;
+    app.picture("version").await;
+    app.click("[data-testid=version-read] button", "Compare").await;
+    app.find("[data-testid=version-compare]").await;
+    app.picture("compare").await;
     app.close().await;
 }
 
@@ -101,7 +107,15 @@ async fn a_session_is_compressed_with_its_progress_in_sight() {
 async fn two_sessions_are_dragged_into_a_composition_and_composed() {
     let desktop = Desktop::start();
     let app = App::open(&desktop, &[]).await;
-    let billing = Transcript::new("billing").days_later(1).title("Bill at month end").work("billing", 6);
+    let workplace = desktop.folder().join("my-app");
+    fs_err::create_dir_all(&workplace).expect("a folder to work in");
+    desktop.install("claude");
+    let opened = desktop.install("xdg-terminal-exec");
+    let billing = Transcript::new("billing")
+        .cwd(&workplace.display().to_string())
+        .days_later(1)
+        .title("Bill at month end")
+        .work("billing", 6);
     remember(&app, &desktop, &[refresh(), billing.clone()]).await;
 
     app.click("nav[aria-label='Main'] a", "Compositions").await;
@@ -131,5 +145,19 @@ async fn two_sessions_are_dragged_into_a_composition_and_composed() {
         "the budget is hard: {composition}"
     );
     assert_eq!(composition["components"].as_array().map(Vec::len), Some(2), "both sessions are in it: {composition}");
+
+    app.click("[data-testid=continue-button]:not([disabled])", "").await;
+    app.find_text("[data-testid=continue-dialog]", "A terminal is open").await;
+    app.picture("continued").await;
+    until("the terminal was started", || async { opened.is_file() }).await;
+    let called = fs_err::read_to_string(&opened).expect("what the terminal was called with");
+    let called: Vec<&str> = called.lines().collect();
+    let [folder, client, "--resume", session] = called[..] else { panic!("not what resumes: {called:?}") };
+    assert_eq!(fs_err::canonicalize(folder).expect("a folder"), fs_err::canonicalize(&workplace).expect("a folder"));
+    assert!(client.ends_with("/claude"), "the client itself is started: {client}");
+    let projects = fs_err::read_dir(desktop.claude_home().join("projects")).expect("the client's sessions");
+    let written =
+        projects.filter_map(Result::ok).any(|project| project.path().join(format!("{session}.jsonl")).is_file());
+    assert!(written, "the session that it resumes is there: {session}");
     app.close().await;
 }

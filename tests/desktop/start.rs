@@ -70,11 +70,27 @@ async fn a_second_start_shows_the_first_window_and_passes_its_files_on() {
 async fn webkit_starts_with_the_renderer_that_never_leaves_a_window_blank() {
     let desktop = Desktop::start();
     let app = App::open(&desktop, &[]).await;
-    let environment = fs_err::read(format!("/proc/{}/environ", app.process())).expect("the program runs");
-    let environment = String::from_utf8_lossy(&environment).into_owned();
-    assert!(
-        environment.split('\0').any(|variable| variable == "WEBKIT_DISABLE_DMABUF_RENDERER=1"),
-        "set before the start: {environment}"
-    );
+    app.find("nav[aria-label='Main']").await;
+    let environments: Vec<String> = children(app.process())
+        .into_iter()
+        .map(|child| fs_err::read(format!("/proc/{child}/environ")).expect("it runs"))
+        .map(|environment| String::from_utf8_lossy(&environment).into_owned())
+        .collect();
+    assert!(!environments.is_empty(), "WebKit draws in processes of its own");
+    for environment in environments {
+        assert!(
+            environment.split('\0').any(|variable| variable == "WEBKIT_DISABLE_DMABUF_RENDERER=1"),
+            "set before WebKit starts: {environment}"
+        );
+    }
     app.close().await;
+}
+
+/// The processes that a process started and that run.
+fn children(parent: u32) -> Vec<u32> {
+    let tasks = fs_err::read_dir(format!("/proc/{parent}/task")).expect("the process runs");
+    tasks
+        .filter_map(|task| fs_err::read_to_string(task.ok()?.path().join("children")).ok())
+        .flat_map(|children| children.split_whitespace().filter_map(|id| id.parse().ok()).collect::<Vec<_>>())
+        .collect()
 }
