@@ -7,6 +7,8 @@ mod compress;
 mod config;
 mod decay;
 mod diff;
+mod export;
+mod import;
 mod ingest;
 mod keepit;
 mod man;
@@ -51,6 +53,8 @@ pub(crate) enum Command {
     Compose(compose::Compose),
     Compositions(compositions::Compositions),
     Resume(resume::Resume),
+    Import(import::Import),
+    Export(export::Export),
     Stats(stats::Stats),
     Config(config::Config),
     Completions(completions::Completions),
@@ -62,6 +66,7 @@ impl Command {
         match self {
             Self::Ingest(command) => return command.run(face),
             Self::Resume(command) => return command.run(face),
+            Self::Import(command) => return command.run(face),
             Self::Projects(command) => command.run(face),
             Self::Sessions(command) => command.run(face),
             Self::Show(command) => command.run(face),
@@ -74,6 +79,7 @@ impl Command {
             Self::Diff(command) => command.run(face),
             Self::Compose(command) => command.run(face),
             Self::Compositions(command) => command.run(face),
+            Self::Export(command) => command.run(face),
             Self::Stats(command) => command.run(face),
             Self::Config(command) => command.run(face),
             Self::Completions(command) => command.run(face),

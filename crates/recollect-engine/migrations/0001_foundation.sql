@@ -142,6 +142,16 @@ CREATE TABLE issue (
     PRIMARY KEY (file_id, line)
 ) STRICT, WITHOUT ROWID;
 
+-- What another installation had seen (`import`): hashes of messages, and how many of a session's messages.
+CREATE TABLE imported_hash (
+    hash BLOB PRIMARY KEY
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE imported_watermark (
+    session  TEXT PRIMARY KEY,
+    messages INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE keepit (
     marker_id     TEXT PRIMARY KEY,
     session_id    TEXT NOT NULL REFERENCES session (session_id) ON DELETE CASCADE,

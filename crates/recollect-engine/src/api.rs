@@ -6,6 +6,7 @@
 pub mod composition;
 pub mod compression;
 pub mod config;
+pub mod context;
 pub mod ingest;
 pub mod job;
 pub mod keepit;
@@ -82,6 +83,9 @@ commands! {
     composition_get: composition::detail(composition::CompositionNameRequest) -> composition::CompositionDetail;
     composition_remove: composition::remove(composition::CompositionNameRequest) -> composition::Composition;
     resume_create: composition::resume(composition::ResumeRequest) -> composition::Resumed;
+
+    context_import: context::import(context::ContextImportRequest) -> context::ContextImported;
+    context_export: context::export(context::ContextExportRequest) -> context::ContextExported;
 
     job_start: job::start(job::JobStartRequest) -> job::JobStarted;
     job_cancel: job::cancel(job::JobCancelRequest) -> job::JobCancelled;

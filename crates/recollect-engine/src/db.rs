@@ -6,6 +6,7 @@ mod chunk;
 mod composition;
 mod fact;
 mod file;
+mod imported;
 mod keepit;
 mod message;
 mod migrate;

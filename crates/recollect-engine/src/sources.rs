@@ -10,6 +10,7 @@ pub mod conversation;
 pub mod history;
 pub mod json;
 pub mod lines;
+pub mod memory_context;
 pub mod plain_export;
 pub mod text;
 
@@ -31,6 +32,8 @@ pub enum Format {
     ClaudeAi,
     /// Prompts from `history.jsonl`.
     History,
+    /// A session of a `MEMORY-CONTEXT` folder.
+    MemoryContext,
 }
 
 /// Bytes from the beginning of a file that are looked at.
@@ -38,8 +41,15 @@ pub const HEAD: usize = 64 << 10;
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 6] =
-        [Self::ClaudeCode, Self::ClaudeExport, Self::PlainExport, Self::MarkdownExport, Self::ClaudeAi, Self::History];
+    pub const ALL: [Self; 7] = [
+        Self::ClaudeCode,
+        Self::ClaudeExport,
+        Self::PlainExport,
+        Self::MarkdownExport,
+        Self::ClaudeAi,
+        Self::History,
+        Self::MemoryContext,
+    ];
 
     /// As it is stored and told.
     pub const fn as_str(self) -> &'static str {
@@ -50,6 +60,7 @@ impl Format {
             Self::MarkdownExport => "markdown-export",
             Self::ClaudeAi => "claude-ai",
             Self::History => "history",
+            Self::MemoryContext => "memory-context",
         }
     }
 
@@ -86,6 +97,9 @@ pub fn recognise(head: &[u8]) -> Option<Recognised> {
     }
     if claude_ai::is_conversations(head) {
         return certain(Format::ClaudeAi);
+    }
+    if memory_context::is_session(head) {
+        return certain(Format::MemoryContext);
     }
     if history::is_history(head) {
         return certain(Format::History);
@@ -126,5 +140,6 @@ pub fn read_whole(format: Format, bytes: &[u8]) -> Conversation {
         Format::MarkdownExport => plain_export::read_markdown(&Text::decode(bytes)),
         Format::ClaudeAi => claude_ai::read(bytes),
         Format::History => history::read(bytes),
+        Format::MemoryContext => memory_context::read(bytes),
     }
 }

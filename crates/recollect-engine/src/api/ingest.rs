@@ -143,6 +143,35 @@ pub struct IngestTotals {
     pub skipped: u64,
 }
 
+impl IngestReport {
+    /// Adds what a further ingest did.
+    pub(crate) fn append(&mut self, other: Self) {
+        self.sessions.extend(other.sessions);
+        self.files.extend(other.files);
+        self.totals.add(&other.totals);
+    }
+}
+
+impl IngestTotals {
+    fn add(&mut self, other: &Self) {
+        self.sessions += other.sessions;
+        self.files += other.files;
+        self.messages += other.messages;
+        self.new_unique += other.new_unique;
+        self.duplicates += other.duplicates;
+        self.bytes += other.bytes;
+        self.bytes_read += other.bytes_read;
+        self.bytes_stored += other.bytes_stored;
+        self.keepits += other.keepits;
+        self.issues += other.issues;
+        self.new += other.new;
+        self.updated += other.updated;
+        self.unchanged += other.unchanged;
+        self.failed += other.failed;
+        self.skipped += other.skipped;
+    }
+}
+
 /// Registers transcripts; what fails is reported for itself and all else goes on.
 pub fn ingest(call: &Call<'_>, request: IngestRequest) -> Result<IngestReport> {
     registry::ingest(call, &request)

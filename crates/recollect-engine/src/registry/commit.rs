@@ -306,8 +306,13 @@ impl SessionWork<'_, '_> {
         // Asked before anything is forgotten: a longer copy of a known file brings only its end.
         let mut seen = std::collections::HashSet::new();
         let mut new_unique = 0;
+        // Another installation names a session by its export.
+        let stem = Path::new(&file.name).file_stem().unwrap_or_default().to_string_lossy();
+        let watermark = |name: &str| Ok::<u64, crate::Error>(self.rows.watermark(name)?.unwrap_or(0));
+        let seen_elsewhere = watermark(file.session_id.as_str())?.max(watermark(&stem)?);
         for message in &scan.messages {
-            if !self.rows.has_content(&message.hash)? && seen.insert(message.hash) {
+            let known = u64::from(message.position) < seen_elsewhere || self.rows.is_known(&message.hash)?;
+            if !known && seen.insert(message.hash) {
                 new_unique += 1;
             }
         }

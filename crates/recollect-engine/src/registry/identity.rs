@@ -49,7 +49,11 @@ pub(super) fn target(rows: &Rows<'_>, archive: &Archive, candidate: &Candidate, 
                         return Ok(Target::Existing { file: Box::new(file), longer });
                     }
                     let known = super::read::format_of(rows, variant, Part::Main)?;
-                    if known == Format::History && scan.format != Format::History {
+                    if scan.format == Format::MemoryContext && holds(rows, &file, scan)? {
+                        return Ok(Target::Existing { file: Box::new(file), longer: false });
+                    }
+                    let lesser = matches!(known, Format::History | Format::MemoryContext);
+                    if lesser && scan.format == Format::ClaudeCode {
                         return Ok(Target::Instead { file: Box::new(file) });
                     }
                     if scan.format == Format::ClaudeAi
@@ -111,6 +115,13 @@ fn same_conversation(rows: &Rows<'_>, archive: &Archive, candidate: &Candidate, 
         }
     }
     Ok(None)
+}
+
+/// Whether a file holds all messages of a scan, in whatever order.
+fn holds(rows: &Rows<'_>, file: &FileRow, scan: &Scan) -> Result<bool> {
+    let known: std::collections::HashSet<[u8; 32]> =
+        rows.messages(file.file_id, 0, None)?.into_iter().map(|row| row.hash).collect();
+    Ok(scan.messages.iter().all(|message| known.contains(&message.hash)))
 }
 
 /// Whether a scan of a conversation whose messages have uuids holds all of a known one, and more: `Some(false)` when it
@@ -175,6 +186,7 @@ fn main_name(session: &SessionId, candidate: &Candidate) -> String {
         Format::ClaudeCode => format!("{session}.jsonl"),
         Format::ClaudeAi => format!("conversations/{session}.json"),
         Format::History => format!("history/{session}.jsonl"),
+        Format::MemoryContext => format!("sessions/{session}.json"),
         Format::ClaudeExport | Format::PlainExport | Format::MarkdownExport => {
             format!("exports-archive/{}", export_name(&candidate.path, session))
         }
@@ -235,8 +247,8 @@ pub(super) fn agent_of(fold: &Fold, name: &str) -> String {
 
 /// The project of a session: where it worked, or what the user wished.
 pub(super) fn project_of(fold: &Fold, path: &Path, wished: Option<&ProjectId>, now: Time) -> ProjectRow {
-    // What a banner shortened names a folder, but not where it is.
-    let original_path = fold.cwd.clone().filter(|cwd| !cwd.starts_with('~') && !cwd.contains('…')).unwrap_or_default();
+    // What a banner shortened, or a project's name, tells projects apart, but not where they are.
+    let original_path = fold.cwd.clone().filter(|cwd| is_absolute(cwd)).unwrap_or_default();
     // Without a working directory, the folder's name tells sessions of different origin apart; it is never decoded.
     let folder =
         || path.parent().and_then(Path::file_name).map_or_else(String::new, |name| name.to_string_lossy().into_owned());
@@ -253,6 +265,12 @@ pub(super) fn project_of(fold: &Fold, path: &Path, wished: Option<&ProjectId>, n
         created_at: now,
         last_accessed: now,
     }
+}
+
+/// Whether a folder's path is whole, on any system.
+fn is_absolute(path: &str) -> bool {
+    let drive = path.len() > 2 && path.as_bytes()[1] == b':' && matches!(path.as_bytes()[2], b'\\' | b'/');
+    (path.starts_with(['/', '\\']) || drive) && !path.contains('…')
 }
 
 /// A project's id from its path; very long ones are cut, with a hash that tells them apart.

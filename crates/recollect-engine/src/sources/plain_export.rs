@@ -157,7 +157,7 @@ fn conversation(text: &Text, turns: &[Turn], title: Option<String>) -> Conversat
             }
             last -= 1;
         }
-        let opening = text.lines[turn.line].text.get(turn.skip..).unwrap_or("").trim_start();
+        let opening = text.lines[turn.line].text.get(turn.skip..).unwrap_or("").trim();
         let said =
             std::iter::once(opening).chain(text.lines[turn.line + 1..last].iter().map(|line| line.text.trim_end()));
         let said = said.collect::<Vec<_>>().join("\n").trim().to_owned();
