@@ -36,6 +36,8 @@ fn the_short_help_lists_every_command() {
       compose       Join sessions into a context of at most so many tokens
       compositions  List the compositions, show one, or delete one
       resume        Put a composition where Claude Code finds it as a session
+      import        Take over a MEMORY-CONTEXT folder
+      export        Write the memory as a MEMORY-CONTEXT folder
       stats         Show what the memory holds and what it takes on disk
       config        Read and change the configuration
       completions   Write completions for a shell to standard output
@@ -70,7 +72,7 @@ fn every_command_has_help_that_says_what_it_does() {
         assert!(help.lines().next().is_some_and(|line| line.len() > 10), "`{command} --help` says what it does");
         count += 1;
     }
-    assert_eq!(count, 18, "commands in the help");
+    assert_eq!(count, 20, "commands in the help");
 }
 
 #[test]

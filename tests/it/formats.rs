@@ -209,3 +209,36 @@ fn names_cannot_lead_out_of_the_folder_of_a_restored_tree() {
         "only the given file and its copy, under a harmless name"
     );
 }
+
+#[test]
+fn a_memory_goes_to_another_through_a_memory_context_folder() {
+    let one = Transcript::new("one")
+        .user("Fix the login. ##keepit0.90##Never log tokens.##/keepit##")
+        .tool("Bash", json!({"command": "git commit -m fix"}), "[main 1a2b3c4] Fix the login")
+        .agent("a1b2c3", "Look around", |agent| agent.assistant("Looking."), "Found it.")
+        .assistant("Fixed.");
+    let environment = TestEnvironment::with(std::slice::from_ref(&one));
+    environment.file("2026-01-21-talk.txt", b"Human: what is it\nAssistant: A talk.\n");
+    environment.recollect(["ingest", "2026-01-21-talk.txt"]).done();
+    let run = environment.recollect(["export", "MEMORY-CONTEXT"]).done();
+    assert!(run.stdout().contains("2 sessions"), "{run}");
+    let read = |name: &str| -> serde_json::Value {
+        let bytes = fs_err::read(environment.work().join("MEMORY-CONTEXT").join(name)).expect("a file of the folder");
+        serde_json::from_slice(&bytes).expect("JSON")
+    };
+    let hashes = read("dedup_state/message_hashes.json");
+    assert_eq!(hashes["count"], hashes["hashes"].as_array().map_or(0, Vec::len));
+    let id = one.session_id();
+    assert!(read("dedup_state/watermarks.json")[id].as_u64() > Some(3));
+    assert_eq!(read(&format!("sessions/{id}.json"))["extracted"]["git_changes"][0]["hash"], "1a2b3c4");
+    let other = TestEnvironment::new();
+    let folder = environment.work().display().to_string();
+    let report = other.json(["import", &folder]);
+    assert_eq!((&report["ingest"]["totals"]["new"], &report["hashes"]), (&json!(2), &hashes["count"]), "{report}");
+    assert!(other.recollect(["restore", id]).done().bytes() == one.bytes(), "the original came along, byte for byte");
+    let agent = |place: &TestEnvironment| place.json(["show", id, "--agent", "a1b2c3"])["total"].clone();
+    assert_eq!(agent(&other), agent(&environment), "with its sub-agents");
+    let again = other.json(["import", &folder]);
+    assert_eq!((&again["new_hashes"], &again["ingest"]["totals"]["new"]), (&json!(0), &json!(0)));
+    other.recollect(["import", "nowhere"]).exits(1);
+}

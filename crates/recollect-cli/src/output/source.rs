@@ -12,6 +12,7 @@ pub(crate) fn short(format: &str) -> &'static str {
         Format::MarkdownExport => "Markdown",
         Format::ClaudeAi => "claude.ai",
         Format::History => "prompts",
+        Format::MemoryContext => "summary",
     }
 }
 
@@ -24,6 +25,7 @@ pub(crate) fn sentence(format: &str) -> &'static str {
         Format::MarkdownExport => "a Markdown text of two speakers",
         Format::ClaudeAi => "a conversation of claude.ai",
         Format::History => "only what the user typed: Claude Code has deleted the rest",
+        Format::MemoryContext => "a session of a MEMORY-CONTEXT folder: what had been said elsewhere is missing",
     }
 }
 

@@ -97,8 +97,8 @@ pub struct SessionSummary {
     pub distance: u32,
     /// Lines of its files that were not understood.
     pub issues: u64,
-    /// Format of its source: `claude-code`, `claude-export`, `plain-export`, `markdown-export`, `claude-ai`, or `history`
-    /// (only what the user typed).
+    /// Format of its source: `claude-code`, `claude-export`, `plain-export`, `markdown-export`, `claude-ai`,
+    /// `history` (only what the user typed), or `memory-context` (what a `MEMORY-CONTEXT` folder has of it).
     pub format: String,
     /// Of an export: the session whose transcript is in memory too and is preferred; the export is not counted then.
     pub paired_with: Option<SessionId>,

@@ -68,8 +68,8 @@ distance: number,
  */
 issues: number, 
 /**
- * Format of its source: `claude-code`, `claude-export`, `plain-export`, `markdown-export`, `claude-ai`, or `history`
- * (only what the user typed).
+ * Format of its source: `claude-code`, `claude-export`, `plain-export`, `markdown-export`, `claude-ai`,
+ * `history` (only what the user typed), or `memory-context` (what a `MEMORY-CONTEXT` folder has of it).
  */
 format: string, 
 /**
