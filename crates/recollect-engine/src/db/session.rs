@@ -285,12 +285,25 @@ impl Rows<'_> {
         self.ids("SELECT session_id FROM session WHERE paired_with = ?1 ORDER BY session_id", [transcript.as_str()])
     }
 
-    /// Exports, by the formats given as a JSON list, that are copies of no transcript known.
-    pub fn unpaired(&self, formats: &str) -> Result<Vec<SessionId>> {
+    /// Exports (formats as a JSON list) that are copies of no transcript known, and say something that a transcript says
+    /// at or after a position.
+    pub fn unpaired_like(&self, transcript: &SessionId, from: u64, formats: &str) -> Result<Vec<SessionId>> {
+        const NONE: &str = "SELECT NOT EXISTS (SELECT 1 FROM session
+            WHERE paired_with IS NULL AND format IN (SELECT value FROM json_each(?1)))";
+        let none: bool = self
+            .connection
+            .prepare_cached(NONE)
+            .and_then(|mut statement| statement.query_row([formats], |row| row.get(0)))
+            .map_err(failed)?;
+        if none {
+            return Ok(Vec::new());
+        }
         self.ids(
-            "SELECT session_id FROM session WHERE paired_with IS NULL AND format IN (SELECT value FROM json_each(?1))
-             ORDER BY session_id",
-            [formats],
+            "SELECT DISTINCT s.session_id FROM file f JOIN message m USING (file_id) JOIN message o ON o.spoken = m.spoken
+                JOIN file e ON e.file_id = o.file_id JOIN session s ON s.session_id = e.session_id
+             WHERE f.session_id = ?1 AND f.part = 'main' AND m.position >= ?2 AND m.spoken IS NOT NULL AND e.part = 'main'
+                AND s.paired_with IS NULL AND s.format IN (SELECT value FROM json_each(?3)) ORDER BY 1",
+            params![transcript.as_str(), from, formats],
         )
     }
 

@@ -54,7 +54,8 @@ impl Memory {
     }
 
     fn texts(&self, session: &str) -> Vec<String> {
-        let request = MessageListRequest { session: session.to_owned(), agent: None, offset: None, limit: None };
+        let request =
+            MessageListRequest { session: session.to_owned(), agent: None, offset: None, limit: None, longest: None };
         let page = registry::messages(&self.engine, &request).expect("messages");
         page.messages.into_iter().map(|message| message.text).collect()
     }

@@ -1,6 +1,6 @@
 //! Finds the transcript of an export: the one that is preferred, and counted.
 
-use crate::api::ingest::{IngestReport, IngestStatus};
+use crate::api::ingest::{IngestReport, IngestStatus, IngestedSession};
 use crate::db::{Rows, SessionRow};
 use crate::engine::Engine;
 use crate::error::Result;
@@ -10,20 +10,20 @@ use crate::sources::Format;
 
 /// Pairs what an ingest brought with what is known; returns the projects that changed.
 pub(super) fn pair(engine: &Engine, report: &IngestReport) -> Result<Vec<ProjectId>> {
-    let changed = report
-        .sessions
-        .iter()
-        .filter(|session| matches!(session.status, IngestStatus::New | IngestStatus::Updated))
-        .map(|session| (Format::parse(&session.format), session.session_id.clone()));
-    let (exports, others): (Vec<_>, Vec<_>) = changed.partition(|(format, _)| format.is_export());
-    let transcripts: Vec<SessionId> =
-        others.into_iter().filter(|(format, _)| *format == Format::ClaudeCode).map(|(_, session)| session).collect();
-    let mut exports: Vec<SessionId> = exports.into_iter().map(|(_, session)| session).collect();
-    if !transcripts.is_empty() {
-        // A transcript may be the one that earlier exports are copies of.
-        let formats: Vec<&str> =
-            Format::ALL.into_iter().filter(|format| format.is_export()).map(Format::as_str).collect();
-        exports.extend(engine.db().read(|rows| rows.unpaired(&serde_json::to_string(&formats)?))?);
+    let formats: Vec<&str> = Format::ALL.into_iter().filter(|format| format.is_export()).map(Format::as_str).collect();
+    let formats = serde_json::to_string(&formats)?;
+    let mut exports: Vec<SessionId> = Vec::new();
+    let changed = |session: &&IngestedSession| matches!(session.status, IngestStatus::New | IngestStatus::Updated);
+    for session in report.sessions.iter().filter(changed) {
+        match Format::parse(&session.format) {
+            format if format.is_export() => exports.push(session.session_id.clone()),
+            // A transcript may be the one that earlier exports are copies of; what was read of it before was asked then.
+            Format::ClaudeCode => {
+                let from = session.messages.saturating_sub(session.new_unique + session.duplicates);
+                exports.extend(engine.db().read(|rows| rows.unpaired_like(&session.session_id, from, &formats))?);
+            }
+            _ => {}
+        }
     }
     exports.sort();
     exports.dedup();

@@ -167,6 +167,8 @@ pub(super) fn read(bytes: &[u8]) -> Conversation {
         record: "conversation".to_owned(),
         session_id: owned(object, "uuid"),
         ai_title: owned(object, "name"),
+        // They ran in no folder; the file's own would put them with whatever else lies there.
+        cwd: Some("claude.ai".to_owned()),
         ..Record::default()
     };
     let all = bytes.len() as u64;

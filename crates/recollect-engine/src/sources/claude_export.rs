@@ -120,6 +120,12 @@ fn is_padded(lines: &[&str]) -> bool {
     lines[0].starts_with('❯') && lines.iter().all(|line| line.ends_with(' ') || is_blank(line))
 }
 
+/// Whether the lines of what was typed stand under its first word.
+fn is_indented(lines: &[&str]) -> bool {
+    let stands_under = |line: &&str| is_blank(line) || segment::indentation(line) >= 2;
+    lines[0].starts_with('❯') && lines.len() > 1 && lines[1..].iter().all(stands_under)
+}
+
 /// A line without the sign that opens it.
 fn body(line: &str) -> &str {
     let mut characters = line.chars();
@@ -177,8 +183,9 @@ impl Reader<'_> {
     fn user(&mut self, segment: &Segment) {
         let lines = &self.lines[segment.lines.clone()];
         let said: Vec<&str> = std::iter::once(body(lines[0])).chain(lines[1..].iter().copied()).collect();
-        let text = if is_padded(lines) {
-            let width = self.widths.padded;
+        let text = if is_padded(lines) || is_indented(lines) {
+            // Whoever took the padding away left nothing that tells the width.
+            let width = if is_padded(lines) { self.widths.padded } else { usize::MAX };
             let said: Vec<&str> =
                 std::iter::once(said[0]).chain(said[1..].iter().map(|line| without(line, 2))).collect();
             wrap::padded(&said, width, 2)
@@ -191,7 +198,7 @@ impl Reader<'_> {
     fn shell(&self, segment: &Segment) -> String {
         let lines = &self.lines[segment.lines.clone()];
         let command = wrap::heading(lines, wrap::columns(lines[0]));
-        format!("! {}", body(&command).trim_end())
+        format!("{} {}", &lines[0][..1], body(&command).trim_end())
     }
 
     /// A reply or a call, with what came of it; returns how many results were taken.

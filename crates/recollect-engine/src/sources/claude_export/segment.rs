@@ -9,7 +9,7 @@ pub(super) enum Kind {
     Banner,
     /// `>` or `❯`: the user.
     User,
-    /// `!`: a shell command of the user's.
+    /// `!`: a shell command of the user's; `#`: something for the client to remember.
     Shell,
     /// `●` or `⏺`: the assistant, or a call of a tool.
     Reply,
@@ -73,7 +73,7 @@ fn glyph(line: &str) -> Option<Glyph> {
     let apart = rest.chars().next().is_none_or(is_space);
     match first {
         '>' | '❯' if apart => Some(Glyph::User),
-        '!' if rest.starts_with(is_space) && !is_blank(rest) => Some(Glyph::Shell),
+        '!' | '#' if rest.starts_with(is_space) && !is_blank(rest) => Some(Glyph::Shell),
         '●' | '⏺' => Some(Glyph::Reply),
         '═' if rest.starts_with("═══") => {
             let words = line.trim_matches(|character: char| character == '═' || character.is_whitespace());
@@ -179,8 +179,8 @@ impl Cutter<'_> {
         let in_user = matches!(self.open, Some((Kind::User, _)));
         match glyph {
             Glyph::Frame => self.frame(at) > 0,
-            // A word with an exclamation mark is text; a command has something come of it.
-            Glyph::Shell => (after_blank || !in_user) && self.has_result(at),
+            // A heading, or a word after an exclamation mark, is text; of a command something comes at once.
+            Glyph::Shell => after_blank && self.has_result(at),
             Glyph::Compaction | Glyph::Rule => !in_user || after_blank || glyph == Glyph::Compaction,
             Glyph::Client => !in_user || after_blank,
             Glyph::Result => !self.pasted || !in_user,
@@ -198,7 +198,7 @@ impl Cutter<'_> {
     fn has_result(&self, at: usize) -> bool {
         self.lines[at + 1..]
             .iter()
-            .find(|line| !(is_blank(line) || glyph(line).is_none() && indentation(line) > 0))
+            .find(|line| is_blank(line) || glyph(line).is_some() || indentation(line) == 0)
             .is_some_and(|line| glyph(line) == Some(Glyph::Result))
     }
 
@@ -206,8 +206,12 @@ impl Cutter<'_> {
     fn frame(&self, at: usize) -> usize {
         let inner = self.lines[at + 1..].iter().take_while(|line| line.starts_with('│')).count();
         let closed = self.lines.get(at + 1 + inner).is_some_and(|line| line.starts_with('╰'));
-        let ours =
-            self.lines[at..(at + 1 + inner).min(self.lines.len())].iter().any(|line| super::banner::names_client(line));
+        let frame = &self.lines[at..(at + 1 + inner).min(self.lines.len())];
+        let types = |line: &&str| line.trim_start_matches(['│', ' ', '\u{a0}']).starts_with(['>', '❯']);
+        let speaks = |line: &&str| glyph(line) == Some(Glyph::Reply);
+        // Its banner, or the box in which the user types, copied with the screen.
+        let ours = frame.iter().any(|line| super::banner::names_client(line))
+            || (frame.get(1).is_some_and(types) && !self.lines[at + frame.len()..].iter().any(|line| speaks(line)));
         if closed && ours { inner + 2 } else { 0 }
     }
 

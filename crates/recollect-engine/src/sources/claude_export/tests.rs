@@ -168,6 +168,27 @@ fn shell_commands_decisions_and_interruptions() {
 }
 
 #[test]
+fn what_is_to_be_remembered_and_the_box_below_are_not_the_assistants() {
+    let text = "> hi\n\n● Hello.\n\n# always run the tests\n  ⎿  Got it.\n\n❯ one\n  two\n\n● Yes.\n\n╭──────╮\n│ > Try \"fix it\" │\n╰──────╯\n  ? for shortcuts\n";
+    assert_eq!(
+        turns(text),
+        [
+            "user: hi",
+            "assistant: Hello.",
+            "user: # always run the tests",
+            "client: Got it.",
+            "user: one\ntwo",
+            "assistant: Yes.",
+            "client: ? for shortcuts"
+        ]
+    );
+    assert_eq!(
+        turns("● It has:\n\n# A heading at the edge\n\n  text\n")[0],
+        "assistant: It has:\n\n# A heading at the edge\n\ntext"
+    );
+}
+
+#[test]
 fn only_texts_with_speakers_look_like_an_export() {
     let like = |text: &str| likeness(&Text::decode(text.as_bytes()));
     assert_eq!(like("> hi\n\n● Bash(ls)\n  ⎿  a\n"), Likeness::Certain);
@@ -197,7 +218,7 @@ fn check_lines(text: &str) -> Result<(), TestCaseError> {
 proptest! {
     #[test]
     fn every_line_belongs_to_one_message_or_is_listed(
-        lines in proptest::collection::vec("(> |❯ |● |⏺|  ⎿  |  |     |! |✻ |∴ Thinking|※ |═══════════|═════ a |╭──Claude Code|│ |╰──|────────────| ▐▛ Claude Code v1|)[a-zA-Z(). …+]{0,12}(\\(ctrl\\+o to expand\\))?( {4})?", 0..40)
+        lines in proptest::collection::vec("(> |❯ |● |⏺|# |  ⎿  |  |     |! |✻ |∴ Thinking|※ |═══════════|═════ a |╭──Claude Code|│ |╰──|────────────| ▐▛ Claude Code v1|)[a-zA-Z(). …+]{0,12}(\\(ctrl\\+o to expand\\))?( {4})?", 0..40)
     ) {
         check_lines(&lines.join("\n"))?;
     }
