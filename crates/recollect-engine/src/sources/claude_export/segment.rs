@@ -211,7 +211,7 @@ impl Cutter<'_> {
         let speaks = |line: &&str| glyph(line) == Some(Glyph::Reply);
         // Its banner, or the box in which the user types, copied with the screen.
         let ours = frame.iter().any(|line| super::banner::names_client(line))
-            || (frame.get(1).is_some_and(types) && !self.lines[at + frame.len()..].iter().any(|line| speaks(line)));
+            || (frame.get(1).is_some_and(types) && !self.lines[at + frame.len()..].iter().any(speaks));
         if closed && ours { inner + 2 } else { 0 }
     }
 
