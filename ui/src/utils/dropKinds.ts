@@ -12,12 +12,14 @@ export interface DropKind {
 export function dropKinds(paths: readonly string[]): DropKind[] {
   const transcripts = paths.filter((path) => /\.jsonl$/i.test(path))
   const folders = paths.filter((path) => !/\.[^\\/.]+$/.test(path))
-  const others = paths.filter((path) => !transcripts.includes(path) && !folders.includes(path))
-  const endings = [...new Set(others.map((path) => /\.[^.\\/]+$/.exec(path)?.[0].toLowerCase() ?? ''))]
+  const texts = paths.filter((path) => /\.(txt|md|markdown|json)$/i.test(path))
+  const others = paths.filter((path) => !transcripts.includes(path) && !folders.includes(path) && !texts.includes(path))
+  const endingsOf = (of: readonly string[]): string => [...new Set(of.map((path) => /\.[^.\\/]+$/.exec(path)?.[0].toLowerCase() ?? ''))].slice(0, 3).join(' ')
   const kinds: DropKind[] = [
     { count: transcripts.length, what: transcripts.length === 1 ? 'transcript' : 'transcripts', ending: '.jsonl', outcome: 'one session each', taken: true },
-    { count: folders.length, what: folders.length === 1 ? 'folder' : 'folders', ending: '', outcome: 'every transcript in it', taken: true },
-    { count: others.length, what: others.length === 1 ? 'other file' : 'other files', ending: endings.slice(0, 3).join(' '), outcome: 'looked at, left out if it is no transcript', taken: false },
+    { count: folders.length, what: folders.length === 1 ? 'folder' : 'folders', ending: '', outcome: 'every conversation in it', taken: true },
+    { count: texts.length, what: texts.length === 1 ? 'text' : 'texts', ending: endingsOf(texts), outcome: 'exports and conversations are taken', taken: true },
+    { count: others.length, what: others.length === 1 ? 'other file' : 'other files', ending: endingsOf(others), outcome: 'looked at, left out if it is no conversation', taken: false },
   ]
   return kinds.filter((kind) => kind.count > 0)
 }
