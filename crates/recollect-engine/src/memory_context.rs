@@ -156,7 +156,7 @@ pub fn export(call: &Call<'_>, request: &ContextExportRequest) -> Result<Context
             unit: "sessions".to_owned(),
             stage: "writing sessions".to_owned(),
         });
-        archive(engine, &session.session_id, &root, &mut names, &mut report)?;
+        let stem = archive(engine, &session.session_id, &root, &mut names, &mut report)?;
         // An export whose transcript is here is not counted twice, and what came from such a folder went back as it was.
         if session.paired_with.is_some() {
             continue;
@@ -165,16 +165,20 @@ pub fn export(call: &Call<'_>, request: &ContextExportRequest) -> Result<Context
         let extracted = extract(&loaded.messages, &loaded.keepits);
         report.sessions += 1;
         report.messages += loaded.messages.len() as u64;
-        state.watermarks.insert(session.session_id.to_string(), loaded.messages.len() as u64);
+        let messages = loaded.messages.len() as u64;
+        state.watermarks.insert(session.session_id.to_string(), messages);
+        // The document's script names a session by its export, and counts in it what we count.
+        if let Some(stem) = stem.filter(|_| Format::parse(&session.format) == Format::PlainExport) {
+            state.watermarks.insert(stem, messages);
+        }
         index.take(&loaded, &extracted);
         if Format::parse(&session.format) == Format::MemoryContext {
             continue;
         }
         state.hashes.extend(loaded.messages.iter().map(|message| ContentHash::of(&message.text()).0));
-        let stem = root.join("sessions").join(session.session_id.as_str());
-        let document = document(&loaded, &extracted);
-        write(&stem.with_extension("json"), &document)?;
-        write_atomically(&stem.with_extension("md"), text::markdown(&loaded, &extracted).as_bytes())?;
+        let file = |ending: &str| root.join("sessions").join(format!("{}.{ending}", session.session_id));
+        write(&file("json"), &document(&loaded, &extracted))?;
+        write_atomically(&file("md"), text::markdown(&loaded, &extracted).as_bytes())?;
     }
     let (hashes, watermarks, checkpoints) =
         engine.db().read(|rows| Ok((rows.all_hashes()?, rows.watermarks()?, rows.fact(CHECKPOINTS)?)))?;
@@ -197,14 +201,16 @@ pub fn export(call: &Call<'_>, request: &ContextExportRequest) -> Result<Context
 #[derive(Default)]
 struct Names(HashSet<PathBuf>);
 
-/// Writes a session's original bytes; a file with other content is never written over.
+/// Writes a session's original bytes; a file with other content is never written over. Returns the name of its main file
+/// without ending.
 fn archive(
     engine: &Engine,
     session: &SessionId,
     root: &Path,
     names: &mut Names,
     report: &mut ContextExported,
-) -> Result<()> {
+) -> Result<Option<String>> {
+    let mut stem = None;
     let files = engine.db().read(|rows| {
         let format = rows.session(session)?.map_or(Format::ClaudeCode, |row| Format::parse(&row.format));
         let mut files = Vec::new();
@@ -225,10 +231,13 @@ fn archive(
         if !path.exists() {
             write_atomically(&path, &bytes)?;
         }
+        if file.part == Part::Main {
+            stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        }
         report.files += 1;
         report.bytes += bytes.len() as u64;
     }
-    Ok(())
+    Ok(stem)
 }
 
 impl Names {

@@ -143,3 +143,43 @@ pub fn read_whole(format: Format, bytes: &[u8]) -> Conversation {
         Format::MemoryContext => memory_context::read(bytes),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_file_is_what_it_holds() {
+        let recognised = |text: &str| recognise(text.as_bytes()).map(|found| found.format);
+        let marked = |text: &str| recognised(&format!("\u{feff}{}", text.replace('\n', "\r\n")));
+        for (text, format) in [
+            ("{\"type\":\"user\",\"sessionId\":\"s\",\"message\":{\"content\":\"hi\"}}\n", Format::ClaudeCode),
+            ("{\"type\":\"summary\",\"summary\":\"x\"}\n", Format::ClaudeCode),
+            ("> hi\n\n● Bash(ls)\n  ⎿  a\n", Format::ClaudeExport),
+            ("Human: hi\nAssistant: ho\n", Format::PlainExport),
+            ("# Talk\n\n## User\n\nhi\n\n## Assistant\n\nho\n", Format::MarkdownExport),
+            ("[{\"uuid\":\"u\",\"name\":\"n\",\"chat_messages\":[]}]", Format::ClaudeAi),
+            ("{\"display\":\"hi\",\"timestamp\":1,\"project\":\"/p\"}\n", Format::History),
+            ("{\"session_id\":\"a\",\"messages\":[{\"hash\":\"00\"}]}", Format::MemoryContext),
+        ] {
+            assert_eq!(recognised(text), Some(format), "{text}");
+            assert_eq!(marked(text), Some(format), "with a byte order mark and CRLF: {text}");
+            assert_eq!(Format::parse(format.as_str()), format);
+        }
+        for text in ["", "words\n", "[1, 2]", "{\"a\": 1}", "\u{0}\u{1}", "# Users\n\n- a\n"] {
+            assert_eq!(recognised(text), None, "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn recognising_and_reading_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+            recognise(&bytes);
+            for format in Format::ALL {
+                read_whole(format, &bytes);
+            }
+        }
+    }
+}

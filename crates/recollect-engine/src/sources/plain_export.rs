@@ -236,6 +236,16 @@ mod tests {
 
     proptest! {
         #[test]
+        fn reading_never_panics(bytes in proptest::collection::vec(any::<u8>(), 0..300), text in "\\PC{0,200}") {
+            for text in [Text::decode(&bytes), Text::decode(text.as_bytes())] {
+                is_plain(&text);
+                is_markdown(&text);
+                read_plain(&text);
+                read_markdown(&text);
+            }
+        }
+
+        #[test]
         fn every_line_belongs_to_one_message_or_is_listed(lines in proptest::collection::vec("(Human:|Assistant:|## User|## Claude|---|```|> |)[ a-z]{0,8}", 0..30)) {
             let text = Text::decode(lines.join("\n").as_bytes());
             for conversation in [read_plain(&text), read_markdown(&text)] {
