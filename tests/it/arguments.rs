@@ -39,6 +39,7 @@ fn the_short_help_lists_every_command() {
       import        Take over a MEMORY-CONTEXT folder
       export        Write the memory as a MEMORY-CONTEXT folder
       stats         Show what the memory holds and what it takes on disk
+      doctor        Check that everything in the memory is sound
       config        Read and change the configuration
       completions   Write completions for a shell to standard output
       man           Write the manual
@@ -72,7 +73,7 @@ fn every_command_has_help_that_says_what_it_does() {
         assert!(help.lines().next().is_some_and(|line| line.len() > 10), "`{command} --help` says what it does");
         count += 1;
     }
-    assert_eq!(count, 20, "commands in the help");
+    assert_eq!(count, 21, "commands in the help");
 }
 
 #[test]

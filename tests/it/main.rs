@@ -12,6 +12,7 @@ mod corpus;
 mod exports_corpus;
 mod formats;
 mod full_disk;
+mod health;
 mod memory;
 mod real_client;
 mod tidy;

@@ -112,20 +112,36 @@ fn texts(file: &Path) -> anyhow::Result<Vec<String>> {
 /// A memory in a folder of its own, that goes with it.
 pub(crate) struct Memory {
     pub(crate) engine: Engine,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
+}
+
+impl Memory {
+    fn open(folder: &Path) -> anyhow::Result<Engine> {
+        Ok(Engine::open(EngineOptions {
+            home: folder.join("memory"),
+            claude_home: folder.join("client"),
+            clock: Arc::new(|| Time::from_millis(jiff::Timestamp::now().as_millisecond())),
+            sink: Arc::new(|_| {}),
+        })?)
+    }
+
+    /// An empty memory.
+    pub(crate) fn new() -> anyhow::Result<Self> {
+        let folder = tempfile::tempdir()?;
+        Ok(Self { engine: Self::open(folder.path())?, folder })
+    }
+
+    /// The same memory as another program would open it.
+    pub(crate) fn reopened(&self) -> anyhow::Result<Engine> {
+        Self::open(self.folder.path())
+    }
 }
 
 /// A new memory with everything under a folder registered.
 pub(crate) fn registered(folder: &Path) -> anyhow::Result<(Memory, IngestReport)> {
-    let home = tempfile::tempdir()?;
-    let engine = Engine::open(EngineOptions {
-        home: home.path().join("memory"),
-        claude_home: home.path().join("client"),
-        clock: Arc::new(|| Time::from_millis(jiff::Timestamp::now().as_millisecond())),
-        sink: Arc::new(|_| {}),
-    })?;
-    let report = take_in(&engine, folder)?;
-    Ok((Memory { engine, _folder: home }, report))
+    let memory = Memory::new()?;
+    let report = take_in(&memory.engine, folder)?;
+    Ok((memory, report))
 }
 
 fn take_in(engine: &Engine, folder: &Path) -> anyhow::Result<IngestReport> {

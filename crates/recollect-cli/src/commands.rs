@@ -7,6 +7,7 @@ mod compress;
 mod config;
 mod decay;
 mod diff;
+mod doctor;
 mod export;
 mod import;
 mod ingest;
@@ -56,6 +57,7 @@ pub(crate) enum Command {
     Import(import::Import),
     Export(export::Export),
     Stats(stats::Stats),
+    Doctor(doctor::Doctor),
     Config(config::Config),
     Completions(completions::Completions),
     Man(man::Man),
@@ -67,6 +69,7 @@ impl Command {
             Self::Ingest(command) => return command.run(face),
             Self::Resume(command) => return command.run(face),
             Self::Import(command) => return command.run(face),
+            Self::Doctor(command) => return command.run(face),
             Self::Projects(command) => command.run(face),
             Self::Sessions(command) => command.run(face),
             Self::Show(command) => command.run(face),

@@ -7,6 +7,7 @@ pub mod composition;
 pub mod compression;
 pub mod config;
 pub mod context;
+pub mod health;
 pub mod ingest;
 pub mod job;
 pub mod keepit;
@@ -50,6 +51,8 @@ macro_rules! commands {
 commands! {
     memory_overview: memory::overview(memory::OverviewRequest) -> memory::Overview;
     stats_get: memory::stats(memory::StatsRequest) -> memory::Stats;
+    health_check: health::check(health::HealthCheckRequest) -> health::Health;
+    health_repair: health::repair(health::HealthRepairRequest) -> health::Health;
     project_list: memory::projects(memory::ProjectListRequest) -> Vec<memory::Project>;
     config_get: config::read(config::ConfigGetRequest) -> config::ConfigState;
     config_set: config::set(config::ConfigSetRequest) -> config::ConfigState;

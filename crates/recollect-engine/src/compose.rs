@@ -154,7 +154,7 @@ fn write(call: &Call<'_>, name: &str, request: &CompositionRequest, draft: &Draf
     document["sharedMessages"] = draft.shared_messages().into();
     files.push((DOCUMENT, pretty(&document)?));
 
-    let lock = fs_err::OpenOptions::new().create(true).truncate(false).write(true).open(engine.home().lock())?;
+    let lock = crate::home::open_private(&engine.home().lock())?;
     lock.file().lock()?;
     let old = taken_by(engine, name, request.replace)?;
     let replaced = old.as_ref().map(|old| folder_of(engine, old));
@@ -225,7 +225,7 @@ pub fn remove(engine: &Engine, name: &str) -> Result<Composition> {
         rows.remove_composition(&row.record.composition_id)?;
         rows.mark_dirty(&project)
     })?;
-    let lock = fs_err::OpenOptions::new().create(true).truncate(false).write(true).open(engine.home().lock())?;
+    let lock = crate::home::open_private(&engine.home().lock())?;
     lock.file().lock()?;
     store::remove(&folder_of(engine, &row))?;
     drop(lock);

@@ -91,7 +91,7 @@ pub fn effective(path: &Path) -> Result<Value> {
 /// Usage, when the key is not known or the value not allowed; as [`effective`] for the file itself.
 pub fn set(path: &Path, lock: &Path, key: &str, value: &Value, now: Time) -> Result<Value> {
     let changes = settings::changes(key, value)?;
-    let lock = fs_err::OpenOptions::new().create(true).truncate(false).write(true).open(lock)?;
+    let lock = crate::home::open_private(lock)?;
     lock.file().lock()?;
     let mut document = match Document::read(path)? {
         Some(document) => document,

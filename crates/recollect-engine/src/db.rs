@@ -6,6 +6,7 @@ mod chunk;
 mod composition;
 mod fact;
 mod file;
+mod health;
 mod imported;
 mod keepit;
 mod message;
@@ -50,6 +51,8 @@ impl Db {
     /// # Errors
     /// `NewerMemory` when a newer program wrote it; `Io` when it cannot be opened.
     pub fn open(path: &Path) -> Result<Self> {
+        // Made here, so that it is its owner's only; what SQLite puts beside it has the same rights.
+        crate::home::open_private(path)?;
         let mut writer = connect(path)?;
         migrate::migrate(&mut writer)?;
         let reader = connect(path)?;

@@ -105,6 +105,18 @@ pub fn create_private(folder: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Opens a file to write to, `0600` when it is made; what is in it stays.
+pub fn open_private(path: &Path) -> Result<fs_err::File> {
+    let mut options = fs_err::OpenOptions::new();
+    options.create(true).truncate(false).write(true);
+    #[cfg(unix)]
+    {
+        use fs_err::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    Ok(options.open(path)?)
+}
+
 /// Writes a whole file or nothing: a temporary beside it, `0600`, fsync, rename.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
     use std::io::Write;

@@ -16,6 +16,7 @@ pub mod engine;
 pub mod error;
 pub mod event;
 pub mod extract;
+pub mod health;
 pub mod home;
 pub mod ids;
 mod jobs;

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::db::{FileRow, KeepitRow, Rows, SessionOrder, SessionSums};
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::home::{create_private, write_atomically};
+use crate::home::{create_private, open_private, write_atomically};
 use crate::ids::ProjectId;
 
 /// Version of the manifest's schema.
@@ -22,7 +22,7 @@ pub(crate) fn write(engine: &Engine, projects: &[ProjectId]) -> Result<()> {
     if projects.is_empty() {
         return Ok(());
     }
-    let lock = fs_err::OpenOptions::new().create(true).truncate(false).write(true).open(engine.home().lock())?;
+    let lock = open_private(&engine.home().lock())?;
     lock.file().lock()?;
     let dirty = engine.db().read(|rows| rows.dirty_projects())?;
     for (project, seen) in dirty.iter().filter(|(project, _)| projects.contains(project)) {
@@ -34,8 +34,15 @@ pub(crate) fn write(engine: &Engine, projects: &[ProjectId]) -> Result<()> {
 
 fn write_project(engine: &Engine, project: &ProjectId) -> Result<()> {
     let path = engine.home().manifest(project);
-    let before: Map<String, Value> =
-        fs_err::read(&path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+    let before: Map<String, Value> = match fs_err::read(&path).map(|bytes| serde_json::from_slice(&bytes)) {
+        Ok(Ok(before)) => before,
+        // Not understood: it is set aside, not written over.
+        Ok(Err(_)) => {
+            fs_err::rename(&path, path.with_extension("json.damaged"))?;
+            Map::new()
+        }
+        Err(_) => Map::new(),
+    };
     let (mut manifest, places) = engine.db().read(|rows| manifest_of(rows, project))?;
     // What another program put there, or a later version of this one, stays.
     for (key, value) in before {
@@ -46,6 +53,44 @@ fn write_project(engine: &Engine, project: &ProjectId) -> Result<()> {
     bytes.push(b'\n');
     write_atomically(&path, &bytes)?;
     link_originals(&engine.home().originals(project), &places)
+}
+
+/// What a project's manifest says otherwise than the database; nothing while a change is still to be written.
+pub(crate) fn faults(engine: &Engine, project: &ProjectId) -> Result<Vec<String>> {
+    let path = engine.home().manifest(project);
+    let (wanted, pending) = engine.db().read(|rows| {
+        let pending = rows.dirty_projects()?.iter().any(|(dirty, _)| dirty == project);
+        Ok((manifest_of(rows, project)?.0, pending))
+    })?;
+    if pending {
+        return Ok(Vec::new());
+    }
+    let fault = |how: &str| Ok(vec![format!("`{}` {how}", path.display())]);
+    let Ok(bytes) = fs_err::read(&path) else { return fault("is missing") };
+    let Ok(found) = serde_json::from_slice::<Map<String, Value>>(&bytes) else { return fault("is damaged") };
+    if wanted.iter().any(|(key, value)| found.get(key) != Some(value)) {
+        return fault("does not say what the database says");
+    }
+    Ok(Vec::new())
+}
+
+/// Links in `originals/` that do not lead where the original is.
+pub(crate) fn link_faults(engine: &Engine, project: &ProjectId) -> Result<Vec<String>> {
+    if !cfg!(unix) {
+        return Ok(Vec::new());
+    }
+    let folder = engine.home().originals(project);
+    let (_, places) = engine.db().read(|rows| manifest_of(rows, project))?;
+    let mut faults = Vec::new();
+    for (name, place) in places {
+        let link = folder.join(name);
+        let current = fs_err::read_link(&link).ok();
+        if current.as_deref() != place.as_deref().map(Path::new) {
+            let where_to = place.map_or("nowhere, the original is gone".to_owned(), |place| format!("to `{place}`"));
+            faults.push(format!("`{}` should lead {where_to}", link.display()));
+        }
+    }
+    Ok(faults)
 }
 
 type Places = Vec<(String, Option<String>)>;

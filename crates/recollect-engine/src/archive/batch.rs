@@ -5,6 +5,7 @@
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 use super::cut::Cutter;
@@ -16,8 +17,10 @@ use crate::error::Result;
 pub(super) const BLOCK: usize = 16 << 20;
 /// Decompressed bytes after which a pack is full.
 pub(super) const PACK: u64 = 256 << 20;
-/// Bytes of one file that are kept together when many are read side by side.
+/// Bytes of one file that are handed over at once.
 const RUN: usize = 4 << 20;
+/// Bytes that are put in order before they are compressed: what is alike stands together, whatever was read first.
+const HELD: usize = 64 << 20;
 
 /// Files on their way into the archive. Nothing of them can be read before [`Batch::finish`].
 #[derive(Debug)]
@@ -29,11 +32,20 @@ pub struct Batch<'a> {
 #[derive(Debug, Default)]
 struct State {
     writer: Option<PackWriter>,
-    block: Contents,
+    held: Vec<Run>,
+    held_bytes: usize,
     /// Pieces that are in this batch.
     known: HashSet<[u8; 32]>,
     files: Vec<Origin>,
     grown: u64,
+}
+
+/// New pieces of a file: where the file was, where the first of them stands in it.
+#[derive(Debug)]
+struct Run {
+    path: String,
+    start: u64,
+    contents: Contents,
 }
 
 /// Pieces one after the other: hash, place, bytes.
@@ -48,6 +60,12 @@ impl Contents {
         self.pieces.push((hash, self.bytes.len() as u64, bytes.len() as u64));
         self.bytes.extend_from_slice(bytes);
     }
+
+    fn append(&mut self, other: Self) {
+        let start = self.bytes.len() as u64;
+        self.pieces.extend(other.pieces.into_iter().map(|(hash, at, bytes)| (hash, start + at, bytes)));
+        self.bytes.extend_from_slice(&other.bytes);
+    }
 }
 
 impl<'a> Batch<'a> {
@@ -59,45 +77,62 @@ impl<'a> Batch<'a> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn put(&self, run: &Contents) -> Result<()> {
+    fn put(&self, path: &str, start: u64, run: &Contents) -> Result<()> {
         let mut state = self.state();
+        let mut contents = Contents::default();
         for (hash, at, bytes) in &run.pieces {
             if state.known.insert(*hash) {
                 let (from, to) = (*at as usize, (at + bytes) as usize);
-                state.block.push(*hash, &run.bytes[from..to]);
+                contents.push(*hash, &run.bytes[from..to]);
             }
         }
-        if state.block.bytes.len() < BLOCK {
+        if contents.pieces.is_empty() {
             return Ok(());
         }
-        let block = std::mem::take(&mut state.block);
-        // Others go on while this one compresses.
+        state.held_bytes += contents.bytes.len();
+        state.held.push(Run { path: path.to_owned(), start, contents });
+        if state.held_bytes < HELD {
+            return Ok(());
+        }
+        let held = std::mem::take(&mut state.held);
+        state.held_bytes = 0;
+        // Others go on while this is compressed.
         drop(state);
-        self.write(&block)
+        self.write(held)
     }
 
-    fn write(&self, block: &Contents) -> Result<()> {
-        let encoded = codec::encode(&block.bytes)?;
+    /// Writes runs in the order of files, in blocks that are compressed side by side.
+    fn write(&self, mut held: Vec<Run>) -> Result<()> {
+        held.sort_by(|left, right| (&left.path, left.start).cmp(&(&right.path, right.start)));
+        let mut blocks: Vec<Contents> = Vec::new();
+        for Run { contents, .. } in held {
+            match blocks.last_mut() {
+                Some(block) if block.bytes.len() + contents.bytes.len() <= BLOCK => block.append(contents),
+                _ => blocks.push(contents),
+            }
+        }
+        let encoded: Vec<Vec<u8>> =
+            blocks.par_iter().map(|block| codec::encode(&block.bytes)).collect::<std::io::Result<_>>()?;
         let mut state = self.state();
-        let mut writer = match state.writer.take() {
-            Some(writer) => writer,
-            None => PackWriter::new(&self.archive.root)?,
-        };
-        writer.add(&encoded, block.bytes.len() as u64, &block.pieces)?;
-        if writer.bytes >= PACK {
-            state.grown += self.archive.register(&writer.seal(Vec::new())?)?;
-        } else {
-            state.writer = Some(writer);
+        for (block, encoded) in blocks.iter().zip(encoded) {
+            let mut writer = match state.writer.take() {
+                Some(writer) => writer,
+                None => PackWriter::new(&self.archive.root)?,
+            };
+            writer.add(&encoded, block.bytes.len() as u64, &block.pieces)?;
+            if writer.bytes >= PACK {
+                state.grown += self.archive.register(&writer.seal(Vec::new())?)?;
+            } else {
+                state.writer = Some(writer);
+            }
         }
         Ok(())
     }
 
     /// Makes everything that was taken in readable and lasting; returns the bytes that the archive grew by.
     pub fn finish(self) -> Result<u64> {
-        let block = std::mem::take(&mut self.state().block);
-        if !block.pieces.is_empty() {
-            self.write(&block)?;
-        }
+        let held = std::mem::take(&mut self.state().held);
+        self.write(held)?;
         let State { writer, files, grown, .. } = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         let writer = match writer {
             None if files.is_empty() => return Ok(grown),
@@ -136,6 +171,7 @@ pub struct Archiver<'b, 'a> {
     batch: &'b Batch<'a>,
     cutter: Cutter,
     run: Contents,
+    run_start: u64,
     origin: Origin,
     /// Where the next piece begins.
     start: u64,
@@ -153,6 +189,7 @@ impl<'b, 'a> Archiver<'b, 'a> {
             batch,
             cutter: Cutter::default(),
             run: Contents::default(),
+            run_start: start,
             origin,
             start,
             chunks: Vec::new(),
@@ -172,7 +209,7 @@ impl<'b, 'a> Archiver<'b, 'a> {
     pub fn finish(mut self, project: &str) -> Result<Vec<Chunk>> {
         let cutter = std::mem::take(&mut self.cutter);
         cutter.finish(|piece| self.keep(piece))?;
-        self.batch.put(&self.run)?;
+        self.batch.put(&self.origin.path, self.run_start, &self.run)?;
         let ends: Vec<&Chunk> = self.chunks.first().into_iter().chain(self.chunks.last()).collect();
         // A copy of what is known needs no word: its place stands in the manifest.
         if self.is_new || !self.batch.archive.db.read(|rows| rows.is_in_a_file(&ends))? {
@@ -185,17 +222,21 @@ impl<'b, 'a> Archiver<'b, 'a> {
 
     fn keep(&mut self, piece: &[u8]) -> Result<()> {
         let hash: [u8; 32] = Sha256::digest(piece).into();
-        let chunk = Chunk { start: self.start, bytes: piece.len() as u64, hash, place: None };
+        let start = self.start;
+        let chunk = Chunk { start, bytes: piece.len() as u64, hash, place: None };
         self.start = chunk.end();
         self.chunks.push(chunk);
         if self.batch.archive.place_of(&hash)?.is_some() {
             return Ok(());
         }
         self.is_new = true;
+        if self.run.pieces.is_empty() {
+            self.run_start = start;
+        }
         self.run.push(hash, piece);
         if self.run.bytes.len() >= RUN {
             let run = std::mem::take(&mut self.run);
-            self.batch.put(&run)?;
+            self.batch.put(&self.origin.path, self.run_start, &run)?;
         }
         Ok(())
     }

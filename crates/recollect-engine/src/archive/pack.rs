@@ -22,6 +22,8 @@ const TAIL: &[u8; 8] = b"RCLPEND1";
 const TRAILER: u64 = 8 + 32 + 8;
 /// Ending of a pack's name.
 pub(super) const EXTENSION: &str = "pack";
+/// Indexes are small: as hard as it goes.
+const INDEX_LEVEL: i32 = 19;
 /// More is not read as an index: it would be damage.
 const LARGEST_INDEX: usize = 1 << 30;
 
@@ -194,7 +196,7 @@ impl PackWriter {
     /// Completes it: after this it is on disk under its name, whatever happens.
     pub(super) fn seal(mut self, files: Vec<Origin>) -> Result<Sealed> {
         self.index.files = files;
-        let index = zstd::bulk::compress(&serde_json::to_vec(&self.index)?, 9)?;
+        let index = zstd::bulk::compress(&serde_json::to_vec(&self.index)?, INDEX_LEVEL)?;
         self.file.write_all(&index)?;
         self.file.write_all(&(index.len() as u64).to_le_bytes())?;
         self.file.write_all(&Sha256::digest(&index))?;

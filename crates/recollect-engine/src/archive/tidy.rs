@@ -14,6 +14,7 @@ use super::{Archive, Chunk, codec, is_missing};
 use crate::db::PackRow;
 use crate::engine::Cancel;
 use crate::error::{Error, ErrorKind, Result};
+use crate::home::open_private;
 use crate::time::Time;
 
 /// Packs of fewer decompressed bytes are small: what live sessions add.
@@ -108,7 +109,7 @@ impl Archive {
     }
 
     pub(super) fn lock(&self) -> Result<File> {
-        Ok(fs_err::OpenOptions::new().create(true).truncate(false).write(true).open(self.root.join("tidy.lock"))?)
+        open_private(&self.root.join("tidy.lock"))
     }
 
     /// Writes one pack with what is needed of some, at most [`UNIT`] bytes or one pack; `false` when nothing is needed.

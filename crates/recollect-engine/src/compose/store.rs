@@ -30,7 +30,7 @@ pub(super) fn place(parent: &Path, name: &str, files: &[(&str, String)], replace
     }
     let temporary = tempfile::Builder::new().prefix(WRITING).tempdir_in(parent)?;
     for (file, content) in files {
-        let mut file = fs_err::OpenOptions::new().write(true).create_new(true).open(temporary.path().join(file))?;
+        let mut file = crate::home::open_private(&temporary.path().join(file))?;
         file.write_all(content.as_bytes())?;
         file.sync_all()?;
     }

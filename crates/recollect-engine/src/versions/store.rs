@@ -33,7 +33,7 @@ impl Store {
         let folder = folder(engine, session)?;
         create_private(&folder)?;
         let path = folder.join(".lock");
-        let lock = fs_err::OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
+        let lock = crate::home::open_private(&path)?;
         lock.file().lock()?;
         Ok(Self { session: session.clone(), folder, _lock: lock })
     }
