@@ -105,6 +105,18 @@ pub fn create_private(folder: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Makes a folder of an unused name, `0700`, that goes when it is dropped.
+pub fn temporary_folder(parent: &Path, prefix: &str) -> Result<tempfile::TempDir> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(prefix);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o700));
+    }
+    Ok(builder.tempdir_in(parent)?)
+}
+
 /// Opens a file to write to, `0600` when it is made; what is in it stays.
 pub fn open_private(path: &Path) -> Result<fs_err::File> {
     let mut options = fs_err::OpenOptions::new();

@@ -28,7 +28,7 @@ pub(super) fn place(parent: &Path, name: &str, files: &[(&str, String)], replace
     if let Some(other) = replaced.and_then(Path::parent).filter(|other| *other != parent && other.is_dir()) {
         sweep(other)?;
     }
-    let temporary = tempfile::Builder::new().prefix(WRITING).tempdir_in(parent)?;
+    let temporary = crate::home::temporary_folder(parent, WRITING)?;
     for (file, content) in files {
         let mut file = crate::home::open_private(&temporary.path().join(file))?;
         file.write_all(content.as_bytes())?;
