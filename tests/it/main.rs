@@ -15,6 +15,7 @@ mod full_disk;
 mod health;
 mod memory;
 mod real_client;
+mod search;
 mod tidy;
 mod together;
 mod work;

@@ -18,6 +18,7 @@ mod projects;
 mod remove;
 mod restore;
 mod resume;
+mod search;
 mod sessions;
 mod show;
 mod stats;
@@ -44,6 +45,7 @@ pub(crate) enum Command {
     Projects(projects::Projects),
     Sessions(sessions::Sessions),
     Show(show::Show),
+    Search(search::Search),
     Restore(restore::Restore),
     Remove(remove::Remove),
     Keepit(keepit::Keepit),
@@ -73,6 +75,7 @@ impl Command {
             Self::Projects(command) => command.run(face),
             Self::Sessions(command) => command.run(face),
             Self::Show(command) => command.run(face),
+            Self::Search(command) => command.run(face),
             Self::Restore(command) => command.run(face),
             Self::Remove(command) => command.run(face),
             Self::Keepit(command) => command.run(face),

@@ -61,6 +61,11 @@ impl Terminal {
         )
     }
 
+    /// Name of the person's time zone, where it has one.
+    pub(crate) fn time_zone(&self) -> Option<String> {
+        self.zone.iana_name().map(str::to_owned)
+    }
+
     /// Answers with a document for a script, or with text for a person.
     pub(crate) fn answer(&self, document: &impl Serialize, text: impl FnOnce(&mut String)) -> Result<()> {
         if self.json {

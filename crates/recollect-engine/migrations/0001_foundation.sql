@@ -223,3 +223,63 @@ CREATE TABLE component (
     PRIMARY KEY (composition_id, position)
 ) STRICT;
 CREATE INDEX component_by_version ON component (session_id, version_id);
+
+-- What the full-text index has of each file. A row outlives its file until the index has forgotten it too.
+CREATE TABLE search_file (
+    file_id  INTEGER PRIMARY KEY,
+    -- Messages before this position are in the index as they are here.
+    messages INTEGER NOT NULL DEFAULT 0,
+    -- The index may hold others from there on.
+    stale    INTEGER NOT NULL DEFAULT 0,
+    -- Changes since the index last looked; 0 when it has them all.
+    changes  INTEGER NOT NULL DEFAULT 1
+) STRICT;
+CREATE INDEX search_file_changed ON search_file (file_id) WHERE changes > 0;
+
+-- Sessions whose titles, keepits or versions the index has to look at again.
+CREATE TABLE search_session (
+    session_id      TEXT PRIMARY KEY,
+    changes         INTEGER NOT NULL DEFAULT 1,
+    version_changes INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+CREATE INDEX search_session_changed ON search_session (session_id) WHERE changes + version_changes > 0;
+
+-- Noted here, so that no way of changing a session can leave the index behind.
+CREATE TRIGGER search_file_added AFTER INSERT ON file WHEN NEW.part <> 'extra' BEGIN
+    INSERT INTO search_file (file_id) VALUES (NEW.file_id)
+        ON CONFLICT (file_id) DO UPDATE SET messages = 0, stale = 1, changes = changes + 1;
+END;
+CREATE TRIGGER search_file_written AFTER UPDATE OF messages ON file BEGIN
+    UPDATE search_file SET changes = changes + 1 WHERE file_id = NEW.file_id;
+END;
+CREATE TRIGGER search_file_removed AFTER DELETE ON file BEGIN
+    UPDATE search_file SET messages = 0, stale = 1, changes = changes + 1 WHERE file_id = OLD.file_id;
+END;
+CREATE TRIGGER search_message_removed AFTER DELETE ON message BEGIN
+    UPDATE search_file SET messages = OLD.position, stale = 1, changes = changes + 1
+        WHERE file_id = OLD.file_id AND messages > OLD.position;
+END;
+CREATE TRIGGER search_session_added AFTER INSERT ON session BEGIN
+    INSERT INTO search_session (session_id) VALUES (NEW.session_id)
+        ON CONFLICT (session_id) DO UPDATE SET changes = changes + 1;
+END;
+CREATE TRIGGER search_session_renamed AFTER UPDATE OF title, user_title ON session
+    WHEN OLD.title IS NOT NEW.title OR OLD.user_title IS NOT NEW.user_title BEGIN
+    UPDATE search_session SET changes = changes + 1 WHERE session_id = NEW.session_id;
+END;
+CREATE TRIGGER search_session_removed AFTER DELETE ON session BEGIN
+    UPDATE search_session SET changes = changes + 1, version_changes = version_changes + 1
+        WHERE session_id = OLD.session_id;
+END;
+CREATE TRIGGER search_keepit_added AFTER INSERT ON keepit BEGIN
+    UPDATE search_session SET changes = changes + 1 WHERE session_id = NEW.session_id;
+END;
+CREATE TRIGGER search_keepit_removed AFTER DELETE ON keepit BEGIN
+    UPDATE search_session SET changes = changes + 1 WHERE session_id = OLD.session_id;
+END;
+CREATE TRIGGER search_version_added AFTER INSERT ON version BEGIN
+    UPDATE search_session SET version_changes = version_changes + 1 WHERE session_id = NEW.session_id;
+END;
+CREATE TRIGGER search_version_removed AFTER DELETE ON version BEGIN
+    UPDATE search_session SET version_changes = version_changes + 1 WHERE session_id = OLD.session_id;
+END;

@@ -12,6 +12,7 @@ pub mod ingest;
 pub mod job;
 pub mod keepit;
 pub mod memory;
+pub mod search;
 pub mod session;
 
 use serde_json::Value;
@@ -65,6 +66,8 @@ commands! {
     session_remove: session::remove(session::SessionRemoveRequest) -> session::SessionRemoved;
     session_restore: session::restore(session::SessionRestoreRequest) -> session::RestoreReport;
     message_list: session::messages(session::MessageListRequest) -> session::MessagePage;
+
+    search_query: search::query(search::SearchRequest) -> search::SearchAnswer;
 
     keepit_list: keepit::list(session::SessionRequest) -> Vec<keepit::KeepitMarker>;
     keepit_add: keepit::add(keepit::KeepitAddRequest) -> keepit::KeepitMarker;

@@ -12,6 +12,7 @@ mod keepit;
 mod message;
 mod migrate;
 mod project;
+mod search;
 mod session;
 mod version;
 
@@ -29,6 +30,7 @@ pub use file::{FileRow, Part, PlaceRow};
 pub use keepit::KeepitRow;
 pub use message::MessageRow;
 pub use project::ProjectRow;
+pub use search::{ChangedFile, ChangedSession, FoundPlace, SearchedFile};
 pub use session::{SessionOrder, SessionRow, SessionSums};
 pub use version::VersionRow;
 

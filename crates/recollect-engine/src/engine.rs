@@ -14,6 +14,7 @@ use crate::ids::ProjectId;
 use crate::jobs::Jobs;
 use crate::keepit::Decay;
 use crate::manifest;
+use crate::search::Search;
 use crate::time::{Clock, Time};
 use crate::tokens::Counter;
 
@@ -43,6 +44,7 @@ struct Inner {
     archive: Archive,
     counter: Counter,
     jobs: Jobs,
+    search: Search,
 }
 
 impl Engine {
@@ -55,7 +57,17 @@ impl Engine {
         let db = Db::open(&home.database())?;
         let archive = Archive::new(home.archive(), db.clone());
         let counter = Counter::for_model(&Config::load(&home.config())?.model);
-        let engine = Self { inner: Arc::new(Inner { options, home, db, archive, counter, jobs: Jobs::default() }) };
+        let engine = Self {
+            inner: Arc::new(Inner {
+                options,
+                home,
+                db,
+                archive,
+                counter,
+                jobs: Jobs::default(),
+                search: Search::default(),
+            }),
+        };
         engine.recount()?;
         engine.repair()?;
         Ok(engine)
@@ -84,6 +96,11 @@ impl Engine {
     /// Work that goes on beside calls.
     pub(crate) fn jobs(&self) -> &Jobs {
         &self.inner.jobs
+    }
+
+    /// The full-text index, once it was opened.
+    pub(crate) fn search(&self) -> &Search {
+        &self.inner.search
     }
 
     /// Writes the files that mirror the database for projects that changed.

@@ -54,6 +54,11 @@ pub enum Event {
         /// Sessions that changed.
         session_ids: Vec<SessionId>,
     },
+    /// The full-text index has more, or less, than before: shown hits should be looked for again.
+    IndexChanged {
+        /// Messages that it still lacks.
+        pending: u64,
+    },
     /// Compositions were made or removed.
     CompositionsChanged,
     /// The configuration changed.

@@ -50,6 +50,11 @@ impl Home {
         self.0.join("cache")
     }
 
+    /// The full-text index, in a folder for each time it was made anew.
+    pub fn search(&self) -> PathBuf {
+        self.cache().join("search")
+    }
+
     /// Copies of transcripts, made before the one action that writes into them.
     pub fn backups(&self) -> PathBuf {
         self.0.join("backups")

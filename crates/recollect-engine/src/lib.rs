@@ -26,6 +26,7 @@ pub mod memory_context;
 pub mod pairing;
 pub mod registry;
 pub mod resume;
+pub mod search;
 pub mod session;
 pub mod sources;
 #[cfg(any(test, feature = "testing"))]

@@ -40,7 +40,7 @@ use scan::{Scan, Start};
 
 pub use keep::{add_keepit, decay, keepits, remove_keepit, weigh_keepit};
 pub use list::{detail, overview, page, projects, resolve, stats, summary, update};
-pub use read::{Loaded, load, map, message_of, messages};
+pub use read::{Loaded, load, map, message_of, messages, stored_messages};
 pub use remove::remove;
 pub use restore::{restore, restore_to};
 pub use transcript::write_weight;

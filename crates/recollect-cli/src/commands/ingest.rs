@@ -30,7 +30,7 @@ pub(crate) struct Ingest {
     #[arg(long)]
     latest: bool,
     /// Put the sessions into this project (an id or a folder) instead of the one they ran in
-    #[arg(long, value_name = "P")]
+    #[arg(long, value_name = "P", allow_hyphen_values = true)]
     project: Option<String>,
 }
 

@@ -21,7 +21,7 @@ pub(crate) struct Sessions {
     #[command(subcommand)]
     action: Option<Action>,
     /// Only of this project: an id, a folder or the folder's last part
-    #[arg(long, value_name = "P")]
+    #[arg(long, value_name = "P", allow_hyphen_values = true)]
     project: Option<String>,
     /// Only those whose title, branch or id holds this text
     #[arg(long, value_name = "TEXT")]

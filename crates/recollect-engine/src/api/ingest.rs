@@ -6,8 +6,8 @@ use ts_rs::TS;
 use crate::engine::Call;
 use crate::error::Result;
 use crate::ids::{ProjectId, SessionId};
-use crate::registry;
 use crate::session::Issue;
+use crate::{registry, search};
 
 /// Which transcripts to register.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, TS)]
@@ -174,5 +174,7 @@ impl IngestTotals {
 
 /// Registers transcripts; what fails is reported for itself and all else goes on.
 pub fn ingest(call: &Call<'_>, request: IngestRequest) -> Result<IngestReport> {
-    registry::ingest(call, &request)
+    let report = registry::ingest(call, &request)?;
+    search::follow(call);
+    Ok(report)
 }

@@ -7,9 +7,9 @@ use crate::api::keepit::KeepitMarker;
 use crate::engine::Call;
 use crate::error::Result;
 use crate::ids::{MarkerId, ProjectId, SessionId};
-use crate::registry;
 use crate::session::{Issue, Message};
 use crate::time::Time;
+use crate::{registry, search};
 
 /// Names one session: its id, a unique prefix of it, or `latest`.
 #[derive(Debug, Clone, Serialize, Deserialize, TS)]
@@ -369,7 +369,13 @@ pub fn update(call: &Call<'_>, request: SessionUpdateRequest) -> Result<SessionS
 
 /// Unregisters a session; the client's own file is never touched.
 pub fn remove(call: &Call<'_>, request: SessionRemoveRequest) -> Result<SessionRemoved> {
-    registry::remove(call.engine, &request)
+    let removed = registry::remove(call.engine, &request)?;
+    if removed.purged {
+        search::purge(call)?;
+    } else {
+        search::follow(call);
+    }
+    Ok(removed)
 }
 
 /// Gives original bytes back.

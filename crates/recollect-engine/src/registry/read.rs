@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use rayon::prelude::*;
+
 use super::resolve;
 use crate::api::session::{
     MapBucket, MapKeepit, MessageListRequest, MessagePage, MessageView, SessionMap, SessionMapRequest,
@@ -114,6 +116,23 @@ pub(super) fn format_of(rows: &Rows<'_>, session: &SessionId, part: Part) -> Res
         return Ok(Format::ClaudeCode);
     }
     Ok(rows.session(session)?.map_or(Format::ClaudeCode, |session| Format::parse(&session.format)))
+}
+
+/// Messages of a file from a position on, as many as lie in about so many bytes, and the position after them; one whose bytes
+/// are damaged is left out.
+pub fn stored_messages(engine: &Engine, file_id: i64, from: u64, bytes: u64) -> Result<(Vec<Message>, u64)> {
+    const MOST: u64 = 2000;
+    let (chunks, mut rows) =
+        engine.db().read(|rows| Ok((rows.file_chunks(file_id)?, rows.messages(file_id, from, Some(MOST))?)))?;
+    let mut sum = 0;
+    let fit = rows.iter().take_while(|row| {
+        sum += row.line_bytes;
+        sum <= bytes
+    });
+    let fit = fit.count().max(1);
+    rows.truncate(fit);
+    let next = rows.last().map_or(from, |last| u64::from(last.position) + 1);
+    Ok((rows.par_iter().filter_map(|row| message_at(engine, &chunks, row).ok().flatten()).collect(), next))
 }
 
 /// A window of a session's messages, or of one of its sub-agents'.

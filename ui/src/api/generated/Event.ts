@@ -40,4 +40,8 @@ project_ids: Array<ProjectId>,
 /**
  * Sessions that changed.
  */
-session_ids: Array<SessionId>, } | { "event": "compositions_changed" } | { "event": "config_changed" };
+session_ids: Array<SessionId>, } | { "event": "index_changed", 
+/**
+ * Messages that it still lacks.
+ */
+pending: number, } | { "event": "compositions_changed" } | { "event": "config_changed" };
