@@ -122,8 +122,13 @@ pub(super) fn format_of(rows: &Rows<'_>, session: &SessionId, part: Part) -> Res
 /// are damaged is left out.
 pub fn stored_messages(engine: &Engine, file_id: i64, from: u64, bytes: u64) -> Result<(Vec<Message>, u64)> {
     const MOST: u64 = 2000;
-    let (chunks, mut rows) =
-        engine.db().read(|rows| Ok((rows.file_chunks(file_id)?, rows.messages(file_id, from, Some(MOST))?)))?;
+    let (chunks, format, mut rows) = engine.db().read(|rows| {
+        let format = match rows.file(file_id)? {
+            Some(file) => format_of(rows, &file.session_id, file.part)?,
+            None => Format::ClaudeCode,
+        };
+        Ok((rows.file_chunks(file_id)?, format, rows.messages(file_id, from, Some(MOST))?))
+    })?;
     let mut sum = 0;
     let fit = rows.iter().take_while(|row| {
         sum += row.line_bytes;
@@ -132,7 +137,8 @@ pub fn stored_messages(engine: &Engine, file_id: i64, from: u64, bytes: u64) -> 
     let fit = fit.count().max(1);
     rows.truncate(fit);
     let next = rows.last().map_or(from, |last| u64::from(last.position) + 1);
-    Ok((rows.par_iter().filter_map(|row| message_at(engine, &chunks, row).ok().flatten()).collect(), next))
+    let Ok(reader) = Reader::open(engine, format, chunks) else { return Ok((Vec::new(), next)) };
+    Ok((rows.par_iter().filter_map(|row| reader.message(row).ok().flatten()).collect(), next))
 }
 
 /// A window of a session's messages, or of one of its sub-agents'.

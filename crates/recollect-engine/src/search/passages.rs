@@ -158,6 +158,7 @@ mod tests {
             reply_id: None,
             model: None,
             agent_id: None,
+            cut_lines: None,
             blocks,
         }
     }
