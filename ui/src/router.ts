@@ -11,6 +11,7 @@ export const router = createRouter({
     { path: '/project/:projectId', name: 'project', component: BrowserView },
     { path: '/session/:sessionId', name: 'session', component: BrowserView },
     { path: '/compositions/:name?', name: 'compositions', component: () => import('./views/CompositionsView.vue') },
+    { path: '/search', name: 'search', component: () => import('./views/SearchView.vue') },
     { path: '/:rest(.*)*', redirect: '/' },
   ],
 })

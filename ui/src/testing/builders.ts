@@ -9,6 +9,8 @@ import type { IngestedSession } from '../api/generated/IngestedSession'
 import type { IngestReport } from '../api/generated/IngestReport'
 import type { IngestTotals } from '../api/generated/IngestTotals'
 import type { MessageView } from '../api/generated/MessageView'
+import type { SearchAnswer } from '../api/generated/SearchAnswer'
+import type { SearchHit } from '../api/generated/SearchHit'
 import type { SessionSummary } from '../api/generated/SessionSummary'
 
 export function aSession(given: Partial<SessionSummary> = {}): SessionSummary {
@@ -123,4 +125,34 @@ export function aComposition(given: Partial<Composition> = {}): Composition {
     used_in_sessions: [],
     ...given,
   }
+}
+
+export function aHit(given: Partial<SearchHit> = {}): SearchHit {
+  return {
+    session_id: '7c41e0b2-0000-4000-8000-000000000001',
+    session_title: 'Fix token refresh race',
+    project_id: '-home-ada-my-app',
+    project: 'my-app',
+    git_branch: 'main',
+    message_uuid: 'u0',
+    index: 0,
+    agent_id: null,
+    parent_index: null,
+    kind: 'text',
+    role: 'user',
+    timestamp: '2026-01-20T10:00:00.000Z',
+    score: 1,
+    snippet: 'the refresh token races',
+    highlights: [[4, 17]],
+    marker_id: null,
+    weight: null,
+    version_id: null,
+    copies: 0,
+    ...given,
+  }
+}
+
+export function anAnswer(given: Partial<SearchAnswer> = {}): SearchAnswer {
+  const hits = given.hits ?? []
+  return { total: hits.length, every_word: true, corrections: [], filters: [], notes: [], pending: 0, elapsed_ms: 11, ...given, hits }
 }
