@@ -3,7 +3,9 @@
 
 mod clock;
 mod register;
+mod search;
 mod storage;
+mod talk;
 
 use std::path::PathBuf;
 
@@ -38,6 +40,7 @@ enum What {
 fn main() -> anyhow::Result<()> {
     match Arguments::parse().what {
         What::Register { folder, times } => register::run(&folder, times),
+        What::Search { sizes, recollect, folder } => search::run(&sizes, recollect.as_deref(), folder),
         What::Storage { folder } => storage::run(&folder),
     }
 }
