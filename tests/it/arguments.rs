@@ -26,6 +26,7 @@ fn the_short_help_lists_every_command() {
       projects      List the projects in memory, most recent first
       sessions      List the sessions in memory, newest first, or set what is yours to say about one
       show          Show the messages of a session, or of a version of it
+      search        Find what was said, thought, called and returned, in all sessions
       restore       Give back the original bytes of a session
       remove        Take a session out of the memory
       keepit        List, add, weigh and remove keepit marks

@@ -36,7 +36,7 @@ fn the_document_of_search_is_the_contract() {
     let snippet: Vec<char> = hit["snippet"].as_str().expect("text").chars().collect();
     let marked = hit["highlights"][0].as_array().expect("a place");
     let place = |at: usize| usize::try_from(marked[at].as_u64().expect("a number")).expect("small");
-    assert_eq!(snippet[place(0)..place(1)].iter().collect::<String>(), "cookie expires", "neighbours are one place");
+    assert_eq!(snippet[place(0)..place(1)].iter().collect::<String>(), "cookie", "characters, not bytes");
     let shown = environment.json(["show", "latest"]);
     assert!(shown["messages"].is_array());
     let project = answer["hits"][0]["project_id"].as_str().expect("a project").to_owned();
@@ -52,10 +52,10 @@ fn people_read_where_it_stands_and_what_it_says() {
     let (shown, took) = shown.rsplit_once(" (").expect("how long it took");
     assert!(took.ends_with(" ms)\n"), "{took}");
     assert_snapshot!(shown, @r"
-    bed1bdd6 #0 Add a basket to the shop.  shop · user · 2026-01-21 10:00
+    d9c72703 #0 Add a basket to the shop.  shop · user · 2026-01-21 10:00
       Add a basket to the shop.
 
-    bed1bdd6 Add a basket to the shop.  shop · session · 2026-01-21 10:01
+    d9c72703 Add a basket to the shop.  shop · session · 2026-01-21 10:01
       Add a basket to the shop.
 
     2 passages

@@ -29,6 +29,18 @@ enum What {
         #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
         times: u32,
     },
+    /// Searching made conversations of growing size, in a running engine and as a whole program
+    Search {
+        /// Messages at each step
+        #[arg(long, value_delimiter = ',', default_values_t = [10_000, 100_000, 1_000_000])]
+        sizes: Vec<u64>,
+        /// The program `recollect`, to be measured as a whole
+        #[arg(long)]
+        recollect: Option<PathBuf>,
+        /// Keep conversations and memory in this folder
+        #[arg(long)]
+        folder: Option<PathBuf>,
+    },
     /// Bytes that the archive takes for every transcript under a folder, and how fast it takes and gives them, beside zstd
     /// over a tar, and borg and restic where they are installed
     Storage {
