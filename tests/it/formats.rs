@@ -35,7 +35,7 @@ fn an_export_is_a_session_like_any_other() {
     let run = environment.recollect(["ingest", "2026-01-20-fix-the-login.txt"]).done();
     assert!(run.stdout().contains("1 session (1 new) from 1 file; 7 messages not seen before"), "{run}");
     assert_snapshot!(environment.recollect(["show", "latest"]).done(), @r##"
-    Session  15925bad-7d68-589a-b879-a9593ee3a511
+    Session  936a2142-a0fd-52f6-a53a-3ef4a4d9dfa4
     Title    Fix the login, please. ##keepit0.90##Tokens expire after one hour.
     Project  /home/dev/demo
     When     2026-01-20 00:00 to 2026-01-20 00:00
@@ -105,7 +105,7 @@ fn an_export_and_its_transcript_are_shown_as_one_conversation() {
     assert_snapshot!(environment.recollect(["sessions"]).done(), @r##"
     SESSION   LAST MESSAGE      MESSAGES  TOKENS  KEEPITS  VERSIONS  ORIGINAL  FORMAT              BRANCH  TITLE
     ff548f7e  2026-01-20 10:06         7      86        1         0  live      -                   main    Fix the login, please. ##keepit0.90##Tokens expire after one hour.
-    15925bad  2026-01-20 10:06         7     102        1         0  live      export of ff548f7e  -       Fix the login, please. ##keepit0.90##Tokens expire after one hour.
+    936a2142  2026-01-20 10:06         7     102        1         0  there     export of ff548f7e  -       Fix the login, please. ##keepit0.90##Tokens expire after one hour.
     "##);
 }
 

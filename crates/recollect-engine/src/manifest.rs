@@ -13,6 +13,7 @@ use crate::engine::Engine;
 use crate::error::Result;
 use crate::home::{create_private, open_private, write_atomically};
 use crate::ids::ProjectId;
+use crate::sources::Format;
 
 /// Version of the manifest's schema.
 const VERSION: &str = "1.0.0";
@@ -100,7 +101,9 @@ fn manifest_of(rows: &Rows<'_>, project: &ProjectId) -> Result<(Map<String, Valu
     let mut entries = Map::new();
     let mut places = Vec::new();
     for sums in &sessions {
-        let place = sums.places.iter().find(|place| Path::new(place).is_file()).cloned();
+        let is_shared = Format::parse(&sums.session.format).is_container();
+        // A file of many conversations is the original of none alone.
+        let place = sums.places.iter().find(|place| !is_shared && Path::new(place).is_file()).cloned();
         let ending = place.as_deref().map(Path::new).and_then(Path::extension).and_then(std::ffi::OsStr::to_str);
         places.push((format!("{}.{}", sums.session.session_id, ending.unwrap_or("jsonl")), place));
         entries.insert(sums.session.session_id.to_string(), entry_of(rows, sums)?);

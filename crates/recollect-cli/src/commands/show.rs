@@ -155,7 +155,10 @@ fn heading(face: &Face, detail: &SessionDetail) -> String {
     let mut rows = vec![
         ("Session", paint(NAME, &summary.session_id)),
         ("Title", cell(&summary.title)),
-        ("Project", cell(&detail.project_path)),
+        (
+            "Project",
+            if detail.project_path.is_empty() { cell(summary.project_id.as_str()) } else { cell(&detail.project_path) },
+        ),
         ("When", when),
         ("Size", size),
     ];

@@ -209,11 +209,14 @@ fn id_within(scan: &Scan) -> SessionId {
     {
         return SessionId::new(if is_uuid(id) { id.to_ascii_lowercase() } else { id.clone() });
     }
-    let mut content = Sha256::new();
-    for chunk in &scan.chunks {
-        content.update(chunk.hash);
-    }
-    let content = hex(&content.finalize().into());
+    let content = scan.content.unwrap_or_else(|| {
+        let mut content = Sha256::new();
+        for chunk in &scan.chunks {
+            content.update(chunk.hash);
+        }
+        content.finalize().into()
+    });
+    let content = hex(&content);
     SessionId::new(uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, content.as_bytes()).to_string())
 }
 

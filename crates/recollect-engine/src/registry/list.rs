@@ -14,6 +14,7 @@ use crate::db::{Part, SessionOrder, SessionSums};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::ids::SessionId;
+use crate::sources::Format;
 use crate::sources::claude_code::Fold;
 
 /// A transcript that was written to within this many milliseconds is live.
@@ -118,7 +119,9 @@ fn summarize(sums: SessionSums, now: i64) -> SessionSummary {
         versions: sums.versions,
         agents: sums.agents,
         original_present: !places.is_empty(),
-        live: places.iter().any(|stat| (0..LIVE).contains(&(now - stat.modified / 1_000_000))),
+        // Only the client goes on writing to a file.
+        live: Format::parse(&session.format) == Format::ClaudeCode
+            && places.iter().any(|stat| (0..LIVE).contains(&(now - stat.modified / 1_000_000))),
         distance: session.distance_by_hand.unwrap_or(sums.rank),
         issues: sums.issues,
         format: session.format,

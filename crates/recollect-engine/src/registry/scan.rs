@@ -3,6 +3,7 @@
 use std::io::{Read, Seek, SeekFrom};
 
 use rayon::prelude::*;
+use sha2::{Digest, Sha256};
 
 use crate::archive::{Archiver, Chunk};
 use crate::db::MessageRow;
@@ -34,6 +35,8 @@ pub(super) struct Start {
 pub(super) struct Scan {
     /// What the file is.
     pub format: Format,
+    /// SHA-256 of its bytes, where it was read as a whole.
+    pub content: Option<[u8; 32]>,
     /// Its pieces from `chunks_from` on.
     pub chunks: Vec<Chunk>,
     /// Where the first new piece begins.
@@ -114,6 +117,7 @@ pub(super) fn scan<R: Read + Seek>(
     let mut batches = LineBatches::new(file, from);
     let mut scan = Scan {
         format: Format::ClaudeCode,
+        content: None,
         chunks: Vec::new(),
         chunks_from,
         read_from: start.parsed_bytes,
@@ -189,7 +193,9 @@ pub(super) fn scan_whole(
     archived?;
     let (placed, issues) = read;
     let end = bytes.len() as u64;
-    let mut scan = Scan { format, issues, read_from: 0, understood: 0, ..Scan::nothing(end, end, Fold::default()) };
+    let content = Some(Sha256::digest(bytes).into());
+    let mut scan =
+        Scan { format, content, issues, read_from: 0, understood: 0, ..Scan::nothing(end, end, Fold::default()) };
     scan.fold.lines = memchr::memchr_iter(b'\n', bytes).count() as u64;
     for (placed, figures) in placed {
         scan.message(placed.record, figures, placed.start, placed.bytes);
@@ -206,6 +212,7 @@ impl Scan {
     pub(super) fn nothing(bytes: u64, parsed_bytes: u64, fold: Fold) -> Self {
         Self {
             format: Format::ClaudeCode,
+            content: None,
             chunks: Vec::new(),
             chunks_from: bytes,
             read_from: bytes,

@@ -1,6 +1,7 @@
 //! Formats beside the client's transcripts, through the same registry.
 
 use serde_json::json;
+use sha2::{Digest, Sha256};
 
 use super::*;
 
@@ -51,6 +52,9 @@ fn an_export_is_a_session_whatever_its_name_and_comes_back_byte_for_byte() {
     let loaded = load(&memory.engine, &session.session_id).expect("loads");
     assert_eq!(loaded.messages.len(), 2);
     assert_eq!(memory.ingest(&[&path]).sessions[0].status, IngestStatus::Unchanged);
+    let content = crate::archive::hex(&Sha256::digest(text.as_bytes()).into());
+    let made = uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, content.as_bytes());
+    assert_eq!(id, made.to_string(), "its id follows from its bytes, however the archive cuts them");
     let copy = memory.put("elsewhere/copy.txt", &text);
     memory.ingest(&[&copy]);
     assert_eq!(memory.ids(), [id], "a copy is the same session");
