@@ -70,6 +70,36 @@ fn sessions_that_grow_while_another_tidies_and_checks_stay_whole() {
     environment.recollect(["doctor"]).done();
 }
 
+#[test]
+fn after_a_program_was_killed_the_memory_is_sound_and_nothing_that_was_reported_is_missing() {
+    let environment = TestEnvironment::new();
+    let mut reported: Vec<Transcript> = Vec::new();
+    let mut moment = 17_u64;
+    for round in 0..10 {
+        let transcript = Transcript::new(&format!("round {round}")).work("killed", 6);
+        environment.write(&transcript);
+        environment.recollect(["ingest", "--all"]).done();
+        reported.push(transcript);
+        environment.write(&Transcript::new(&format!("large {round}")).work("killed in the middle", 60));
+        for arguments in [["ingest", "--all"], ["doctor", "--repair"]] {
+            let mut command = environment.binary();
+            command.args(arguments).stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+            let mut child = command.spawn().expect("a program that starts");
+            // Some moment: whichever it is, what follows must hold.
+            moment = moment.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            std::thread::park_timeout(std::time::Duration::from_micros(moment >> 47));
+            child.kill().expect("a program that can be killed");
+            child.wait().expect("a program that ended");
+        }
+        let health = environment.json(["doctor"]);
+        assert_eq!(health["ok"], true, "round {round}: {health}");
+    }
+    for transcript in &reported {
+        let restored = environment.recollect(["restore", transcript.session_id()]).done();
+        assert!(restored.bytes() == transcript.bytes(), "byte for byte");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn everything_in_the_memory_is_its_owners_only() {

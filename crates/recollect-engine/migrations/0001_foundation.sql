@@ -83,6 +83,8 @@ CREATE TABLE pack (
     pack           BLOB NOT NULL UNIQUE,
     bytes          INTEGER NOT NULL,
     original_bytes INTEGER NOT NULL,
+    -- Its file is about to get its name: whoever finds this at the start takes the file in, or forgets the row.
+    announced      INTEGER NOT NULL DEFAULT 0,
     -- Holds bytes of a purged session: it is to be written anew without them.
     purged         INTEGER NOT NULL DEFAULT 0,
     -- When other packs took its place: deleted once nobody can be reading it.

@@ -127,6 +127,7 @@ impl Engine {
 
     /// Finishes what an interruption left between the database and the files that mirror it.
     fn repair(&self) -> Result<()> {
+        self.archive().recover()?;
         let behind: Vec<ProjectId> =
             self.db().read(|rows| rows.dirty_projects())?.into_iter().map(|(project, _)| project).collect();
         self.mirror(&behind)

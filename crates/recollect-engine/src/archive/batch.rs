@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 use super::cut::Cutter;
-use super::pack::{Hash, Origin, PackWriter, Sealed};
+use super::pack::{Hash, Origin, PackId, PackWriter, Sealed};
 use super::{Archive, Chunk, Place, codec};
 use crate::error::Result;
 
@@ -121,7 +121,7 @@ impl<'a> Batch<'a> {
             };
             writer.add(&encoded, block.bytes.len() as u64, &block.pieces)?;
             if writer.bytes >= PACK {
-                state.grown += self.archive.register(&writer.seal(Vec::new())?)?;
+                state.grown += self.archive.seal(writer, Vec::new())?;
             } else {
                 state.writer = Some(writer);
             }
@@ -139,11 +139,20 @@ impl<'a> Batch<'a> {
             None => PackWriter::new(&self.archive.root)?,
             Some(writer) => writer,
         };
-        Ok(grown + self.archive.register(&writer.seal(files)?)?)
+        Ok(grown + self.archive.seal(writer, files)?)
     }
 }
 
 impl Archive {
+    fn seal(&self, writer: PackWriter, files: Vec<Origin>) -> Result<u64> {
+        self.register(&writer.seal(files, |id| self.announce(id))?)
+    }
+
+    /// Notes the name of a pack before its file gets it: should this program be ended then, the next takes the file in.
+    pub(super) fn announce(&self, id: PackId) -> Result<()> {
+        self.db.write(|rows| rows.announce_pack(id))
+    }
+
     /// Makes a pack known to the database; returns its bytes.
     pub(super) fn register(&self, sealed: &Sealed) -> Result<u64> {
         let pieces = chunks_of(sealed);

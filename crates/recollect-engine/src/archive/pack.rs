@@ -22,8 +22,8 @@ const TAIL: &[u8; 8] = b"RCLPEND1";
 const TRAILER: u64 = 8 + 32 + 8;
 /// Ending of a pack's name.
 pub(super) const EXTENSION: &str = "pack";
-/// Indexes are small: as hard as it goes.
-const INDEX_LEVEL: i32 = 19;
+/// How hard indexes are compressed: they are small, and half of them is hashes.
+const INDEX_LEVEL: i32 = 9;
 /// More is not read as an index: it would be damage.
 const LARGEST_INDEX: usize = 1 << 30;
 
@@ -193,8 +193,8 @@ impl PackWriter {
         Ok(())
     }
 
-    /// Completes it: after this it is on disk under its name, whatever happens.
-    pub(super) fn seal(mut self, files: Vec<Origin>) -> Result<Sealed> {
+    /// Completes it: after this it is on disk under its name, whatever happens. `announce` is told the name before.
+    pub(super) fn seal(mut self, files: Vec<Origin>, announce: impl FnOnce(PackId) -> Result<()>) -> Result<Sealed> {
         self.index.files = files;
         let index = zstd::bulk::compress(&serde_json::to_vec(&self.index)?, INDEX_LEVEL)?;
         self.file.write_all(&index)?;
@@ -206,6 +206,7 @@ impl PackWriter {
         let path = id.path(&self.root);
         let folder = path.parent().unwrap_or(&self.root).to_owned();
         create_private(&folder)?;
+        announce(id)?;
         self.file.persist_noclobber(&path).map_err(|error| error.error)?;
         sync_folder(&folder)?;
         Ok(Sealed { id, bytes: self.at + index.len() as u64 + TRAILER, index: self.index })

@@ -409,6 +409,29 @@ fn a_pack_that_the_database_does_not_know_is_taken_in() {
 }
 
 #[test]
+fn a_pack_whose_writer_was_ended_is_taken_in_at_the_next_start() {
+    let store = Store::new();
+    let content = lines(6, 500);
+    let (file_id, _) = store.keep("one", &content);
+    let known = store.chunks(file_id);
+    // As if the program had been ended before it could say what is in the pack, and another before its file had a name.
+    let pack = PackId::of_path(&store.packs()[0]).expect("a pack");
+    store.write(|rows| {
+        rows.remove_session(&SessionId::new("one"))?;
+        rows.purge_chunks(&known.iter().map(|chunk| chunk.hash).collect::<Vec<_>>())?;
+        rows.drop_pack(pack)?;
+        rows.announce_pack(pack)?;
+        rows.announce_pack(PackId([7; 16]))
+    });
+    assert!(store.check().unknown.is_empty(), "it may be being written");
+    store.archive.recover().expect("recovered");
+    assert!(store.read(|rows| rows.announced_packs()).is_empty());
+    let (again, grown) = store.keep("one", &content);
+    assert!(grown < 1000, "its pieces are known: {grown} bytes for the file's name");
+    assert!(store.reopened().restored(again).expect("readable") == content);
+}
+
+#[test]
 fn many_writers_and_tidiers_at_once_lose_nothing() {
     let store = Store::new();
     let contents: Vec<Vec<u8>> = (0..6).map(|seed| lines(seed, 150)).collect();

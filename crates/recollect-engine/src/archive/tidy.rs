@@ -162,7 +162,7 @@ impl Archive {
             Ok(())
         });
         if let (Err(_), Some(sealed)) = (&replaced, &sealed) {
-            fs_err::remove_file(sealed.id.path(&self.root))?;
+            self.delete(sealed.id)?;
         }
         replaced?;
         Ok(sealed.is_some())
@@ -183,7 +183,7 @@ impl Archive {
                 }
             }
             flush(&mut writer, &mut contents)?;
-            return writer.seal(origins);
+            return writer.seal(origins, |id| self.announce(id));
         }
         let mut loaded = HashMap::new();
         for chunk in stored {
@@ -199,7 +199,7 @@ impl Archive {
             }
         }
         flush(&mut writer, &mut contents)?;
-        writer.seal(origins)
+        writer.seal(origins, |id| self.announce(id))
     }
 
     /// What a pack says of files; when it cannot be asked, what the database says.

@@ -56,8 +56,11 @@ impl Archive {
             check.bytes += pack.bytes;
             done(check.bytes, total);
         }
-        let known: HashSet<PackId> = packs.iter().map(|pack| pack.id).collect();
-        check.unknown = self.on_disk()?.into_iter().filter(|id| !known.contains(id)).collect();
+        let on_disk = self.on_disk()?;
+        // Asked after the folder was: what is written meanwhile was announced before.
+        let (packs, announced) = self.db.read(|rows| Ok((rows.packs()?, rows.announced_packs()?)))?;
+        let known: HashSet<PackId> = packs.iter().map(|pack| pack.id).chain(announced).collect();
+        check.unknown = on_disk.into_iter().filter(|id| !known.contains(id)).collect();
         check.lost = self.db.read(|rows| rows.lost_chunks())?;
         Ok(check)
     }
@@ -152,6 +155,19 @@ impl Archive {
             }
         }
         Ok(mended)
+    }
+
+    /// Finishes what programs began that were ended while a pack got its name; does nothing to those that are at it.
+    pub fn recover(&self) -> Result<()> {
+        for id in self.db.read(|rows| rows.announced_packs())? {
+            if !id.path(&self.root).exists() {
+                self.db.write(|rows| rows.drop_announced(id))?;
+            } else if !self.adopt(id)? {
+                self.set_aside(id)?;
+                self.db.write(|rows| rows.drop_announced(id))?;
+            }
+        }
+        Ok(())
     }
 
     /// Moves a pack's file out of the way; it is never deleted for being damaged.

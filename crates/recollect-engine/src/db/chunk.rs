@@ -123,10 +123,32 @@ impl Rows<'_> {
         Ok(false)
     }
 
+    /// Notes that a pack's file is about to get its name.
+    pub fn announce_pack(&self, id: PackId) -> Result<()> {
+        self.connection
+            .prepare_cached("INSERT INTO pack (pack, bytes, original_bytes, announced) VALUES (?1, 0, 0, 1)")
+            .and_then(|mut statement| statement.execute([id.0]))
+            .map_err(failed)?;
+        Ok(())
+    }
+
+    /// Packs that were announced and are not known yet: they are being written, or their writer was killed.
+    pub fn announced_packs(&self) -> Result<Vec<PackId>> {
+        let mut statement =
+            self.connection.prepare_cached("SELECT pack FROM pack WHERE announced ORDER BY number").map_err(failed)?;
+        let rows = statement.query_map([], |row| Ok(PackId(row.get(0)?))).map_err(failed)?;
+        rows.collect::<rusqlite::Result<_>>().map_err(failed)
+    }
+
     /// Makes a pack known with its pieces. One that is known elsewhere stays there, unless it was lost.
     pub fn put_pack(&self, id: PackId, bytes: u64, original_bytes: u64, pieces: &[Chunk]) -> Result<()> {
         self.connection
-            .prepare_cached("INSERT OR IGNORE INTO pack (pack, bytes, original_bytes) VALUES (?1, ?2, ?3)")
+            .prepare_cached(
+                "INSERT INTO pack (pack, bytes, original_bytes) VALUES (?1, ?2, ?3)
+                 ON CONFLICT (pack) DO UPDATE SET
+                    bytes = excluded.bytes, original_bytes = excluded.original_bytes, announced = 0
+                 WHERE announced",
+            )
             .and_then(|mut statement| statement.execute(params![id.0, bytes, original_bytes]))
             .map_err(failed)?;
         for chunk in pieces {
@@ -145,11 +167,13 @@ impl Rows<'_> {
         Ok(())
     }
 
-    /// All packs, the oldest first.
+    /// All packs that are known, the oldest first.
     pub fn packs(&self) -> Result<Vec<PackRow>> {
         let mut statement = self
             .connection
-            .prepare_cached("SELECT pack, bytes, original_bytes, purged, retired_at FROM pack ORDER BY number")
+            .prepare_cached(
+                "SELECT pack, bytes, original_bytes, purged, retired_at FROM pack WHERE NOT announced ORDER BY number",
+            )
             .map_err(failed)?;
         let rows = statement
             .query_map([], |row| {
@@ -249,6 +273,12 @@ impl Rows<'_> {
     pub fn drop_pack(&self, id: PackId) -> Result<()> {
         self.connection.execute("UPDATE chunk SET pack = NULL WHERE pack = ?1", [id.0]).map_err(failed)?;
         self.connection.execute("DELETE FROM pack WHERE pack = ?1", [id.0]).map_err(failed)?;
+        Ok(())
+    }
+
+    /// Forgets that a pack was announced; one that became known meanwhile stays.
+    pub fn drop_announced(&self, id: PackId) -> Result<()> {
+        self.connection.execute("DELETE FROM pack WHERE pack = ?1 AND announced", [id.0]).map_err(failed)?;
         Ok(())
     }
 
