@@ -15,7 +15,7 @@ use crate::archive::Check;
 use crate::engine::Call;
 use crate::error::Result;
 use crate::event::Progress;
-use crate::{manifest, registry};
+use crate::{manifest, registry, search};
 
 const REPAIR: &str = "`recollect doctor --repair` mends it";
 
@@ -28,6 +28,7 @@ pub fn check(call: &Call<'_>) -> Result<Health> {
         database(call)?,
         packs(&verify(call)?),
         watermarks(call)?,
+        index(call)?,
         manifests(call)?,
         originals(call)?,
         permissions(call)?,
@@ -66,6 +67,10 @@ pub fn repair(call: &Call<'_>) -> Result<Health> {
     engine.mirror(&behind)?;
     if !behind.is_empty() {
         did.push(format!("wrote the manifests and links of {} projects anew", behind.len()));
+    }
+    if !search::faults(engine)?.is_empty() {
+        search::rebuild(call)?;
+        did.push("made the search index anew".to_owned());
     }
     let tidied = engine.archive().tidy(true, engine.now(), call.cancel)?;
     if tidied.joined > 0 {
@@ -163,6 +168,10 @@ fn originals(call: &Call<'_>) -> Result<HealthFinding> {
         problems.extend(manifest::link_faults(call.engine, &sums.project.project_id)?);
     }
     Ok(finding("originals", "links to originals that exist".to_owned(), problems, REPAIR))
+}
+
+fn index(call: &Call<'_>) -> Result<HealthFinding> {
+    Ok(finding("index", "files of the search index".to_owned(), search::faults(call.engine)?, REPAIR))
 }
 
 fn permissions(call: &Call<'_>) -> Result<HealthFinding> {

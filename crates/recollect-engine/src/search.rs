@@ -5,6 +5,7 @@
 
 mod answer;
 mod dates;
+mod directory;
 mod language;
 mod passages;
 mod plan;
@@ -131,6 +132,25 @@ pub fn follow(call: &Call<'_>) {
 /// When the index cannot be written to.
 pub fn purge(call: &Call<'_>) -> Result<()> {
     rebuilding(call, || update::catch_up(call, true))
+}
+
+/// What is wrong with the index's files. A missing or an older index is no fault: the next search makes it.
+///
+/// # Errors
+/// When the database cannot be asked.
+pub fn faults(engine: &Engine) -> Result<Vec<String>> {
+    store::faults(engine)
+}
+
+/// Makes the index anew from the memory.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn rebuild(call: &Call<'_>) -> Result<()> {
+    if let Some(generation) = store::generation(call.engine) {
+        store::give_up(call.engine, &generation)?;
+    }
+    catch_up(call)
 }
 
 /// Runs work on the index; when the index fails, makes it anew.

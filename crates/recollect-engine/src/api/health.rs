@@ -35,7 +35,7 @@ pub struct Health {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export, optional_fields = nullable)]
 pub struct HealthFinding {
-    /// What was checked: `database`, `packs`, `watermarks`, `manifests`, `originals`, `permissions`.
+    /// What was checked: `database`, `packs`, `watermarks`, `index`, `manifests`, `originals`, `permissions`.
     pub name: String,
     /// Whether it is sound.
     pub ok: bool,

@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
-use tantivy::directory::MmapDirectory;
 use tantivy::store::{Compressor, ZstdCompressor};
 use tantivy::{Index, IndexReader, IndexSettings, ReloadPolicy, Searcher, TantivyError};
 use uuid::Uuid;
 
+use super::directory::PrivateDirectory;
 use super::rank::Scratch;
 use super::schema::{FORMAT, Fields, schema, tokenizers};
 use crate::engine::Engine;
 use crate::error::{Error, ErrorKind, Result};
-use crate::home::create_private;
+use crate::home::{create_private, open_private};
 
 /// Facts in the database: which folder counts, and its last commit that was noted.
 const GENERATION: &str = "search_index";
@@ -122,7 +122,8 @@ pub(super) fn anew(engine: &Engine) -> Result<Arc<OpenIndex>> {
         docstore_blocksize: 32 << 10,
         ..IndexSettings::default()
     };
-    Index::builder().schema(schema).settings(settings).create_in_dir(&folder).map_err(failed)?;
+    let directory = PrivateDirectory::open(&folder).map_err(failed)?;
+    Index::builder().schema(schema).settings(settings).open_or_create(directory).map_err(failed)?;
     let index = Arc::new(open_folder(&folder, &generation)?);
     engine.db().write(|rows| {
         rows.put_fact(GENERATION, &generation)?;
@@ -154,7 +155,7 @@ pub(super) fn note_commit(rows: &crate::db::Rows<'_>, commit: u64) -> Result<()>
 fn lock_file(engine: &Engine) -> Result<fs_err::File> {
     let folder = engine.home().search();
     create_private(&folder)?;
-    Ok(fs_err::OpenOptions::new().create(true).truncate(false).write(true).open(folder.join("lock"))?)
+    open_private(&folder.join("lock"))
 }
 
 /// Lets this be the one writer, once others are done.
@@ -175,7 +176,7 @@ pub(super) fn lock(engine: &Engine) -> Result<Option<fs_err::File>> {
 }
 
 fn open_folder(folder: &Path, generation: &str) -> Result<OpenIndex> {
-    let directory = MmapDirectory::open(folder).map_err(|error| failed(error.into()))?;
+    let directory = PrivateDirectory::open(folder).map_err(failed)?;
     let mut index = Index::open(directory).map_err(failed)?;
     let (schema, fields) = schema();
     if index.schema() != schema {
@@ -216,4 +217,18 @@ pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// The folder that counts.
 pub(super) fn generation(engine: &Engine) -> Option<String> {
     engine.db().read(|rows| rows.fact(GENERATION)).ok().flatten()
+}
+
+/// What is wrong with the index that counts; one that is not there yet is no fault, for the next search makes it.
+pub(super) fn faults(engine: &Engine) -> Result<Vec<String>> {
+    let Some(generation) = generation(engine).filter(|generation| folder(engine, generation).is_dir()) else {
+        return Ok(Vec::new());
+    };
+    let Some(index) = current(engine)? else { return Ok(vec![format!("`{generation}` cannot be opened")]) };
+    let mut damaged: Vec<String> = match index.index.validate_checksum() {
+        Ok(files) => files.iter().map(|file| format!("`{}` of the search index is damaged", file.display())).collect(),
+        Err(error) => vec![format!("the search index cannot be read: {error}")],
+    };
+    damaged.sort_unstable();
+    Ok(damaged)
 }

@@ -275,6 +275,33 @@ fn a_lost_a_damaged_and_an_old_index_are_made_anew() {
 }
 
 #[test]
+fn damage_is_found_before_a_search_meets_it_and_files_are_their_owners_only() {
+    let memory = Memory::new(&[login()]);
+    assert_eq!(faults(&memory.engine).expect("a check"), Vec::<String>::new());
+    let mut store = None;
+    for entry in walkdir::WalkDir::new(memory.engine.home().search()).into_iter().filter_map(std::result::Result::ok) {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = entry.metadata().expect("a file").permissions().mode();
+            assert_eq!(mode & 0o077, 0, "others have rights on {}", entry.path().display());
+        }
+        if entry.path().extension().is_some_and(|extension| extension == "store") {
+            store = Some(entry.into_path());
+        }
+    }
+    let store = store.expect("the file of texts");
+    let mut bytes = fs_err::read(&store).expect("its bytes");
+    bytes[20] ^= 0x40;
+    fs_err::write(&store, bytes).expect("damaged on purpose");
+    let found = faults(&memory.engine).expect("a check");
+    assert!(found[0].contains(".store") && found[0].contains("damaged"), "{found:?}");
+    memory.call(rebuild).expect("made anew");
+    assert_eq!(faults(&memory.engine).expect("a check"), Vec::<String>::new());
+    assert_eq!(memory.found("cookie").len(), 1);
+}
+
+#[test]
 fn an_index_that_is_older_than_the_database_says_is_not_believed() {
     let memory = Memory::new(&[shop()]);
     memory.engine.db().write(|rows| store::note_commit(rows, 1000)).expect("noted");

@@ -5,7 +5,7 @@
  */
 export type HealthFinding = { 
 /**
- * What was checked: `database`, `packs`, `watermarks`, `manifests`, `originals`, `permissions`.
+ * What was checked: `database`, `packs`, `watermarks`, `index`, `manifests`, `originals`, `permissions`.
  */
 name: string, 
 /**
