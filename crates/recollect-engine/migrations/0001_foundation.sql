@@ -136,6 +136,22 @@ CREATE INDEX message_by_hash ON message (hash);
 CREATE INDEX message_by_spoken ON message (spoken) WHERE spoken IS NOT NULL;
 CREATE INDEX message_by_uuid ON message (uuid);
 
+-- Sums over all messages, so that asking for them does not read all of them; the triggers keep them.
+CREATE TABLE tally (
+    one             INTEGER PRIMARY KEY CHECK (one = 1),
+    messages        INTEGER NOT NULL,
+    unique_messages INTEGER NOT NULL
+) STRICT;
+INSERT INTO tally VALUES (1, 0, 0);
+CREATE TRIGGER message_added BEFORE INSERT ON message BEGIN
+    UPDATE tally SET messages = messages + 1,
+        unique_messages = unique_messages + NOT EXISTS (SELECT 1 FROM message WHERE hash = NEW.hash);
+END;
+CREATE TRIGGER message_gone AFTER DELETE ON message BEGIN
+    UPDATE tally SET messages = messages - 1,
+        unique_messages = unique_messages - NOT EXISTS (SELECT 1 FROM message WHERE hash = OLD.hash);
+END;
+
 CREATE TABLE issue (
     file_id INTEGER NOT NULL REFERENCES file (file_id) ON DELETE CASCADE,
     line    INTEGER NOT NULL,

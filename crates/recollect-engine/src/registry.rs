@@ -13,6 +13,7 @@ mod pair;
 mod read;
 mod recognise;
 mod remove;
+mod repeats;
 mod restore;
 mod scan;
 #[cfg(test)]
@@ -26,7 +27,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
-use crate::api::ingest::{IngestReport, IngestRequest, IngestStatus, IngestTotals, IngestedFile, IngestedSession};
+use crate::api::ingest::{
+    IngestReport, IngestRequest, IngestStatus, IngestTotals, IngestedFile, IngestedSession, Repeats,
+};
 use crate::archive::{Archiver, Batch, Chunk};
 use crate::db::{Part, PlaceRow};
 use crate::engine::{Call, Engine};
@@ -157,6 +160,8 @@ pub fn ingest(call: &Call<'_>, request: &IngestRequest) -> Result<IngestReport> 
             bytes_read: 0,
             messages: 0,
             new_unique: 0,
+            repeats: Repeats::default(),
+            agent_copies: 0,
             note: (!rejected.failed).then(|| rejected.reason.clone()),
             issues: Vec::new(),
             error: rejected.failed.then_some(rejected.reason),
@@ -165,7 +170,7 @@ pub fn ingest(call: &Call<'_>, request: &IngestRequest) -> Result<IngestReport> 
     note_caused(engine, &mut report)?;
     engine.mirror(&projects)?;
     tidy(call)?;
-    finish(&mut report);
+    finish(&mut report, engine.db().read(|rows| rows.message_counts())?.1);
     let changed: Vec<SessionId> = report
         .sessions
         .iter()
@@ -493,7 +498,7 @@ impl Meter<'_> {
     }
 }
 
-fn finish(report: &mut IngestReport) {
+fn finish(report: &mut IngestReport, total_unique: u64) {
     let mut totals = IngestTotals::default();
     for session in &report.sessions {
         totals.sessions += 1;
@@ -511,6 +516,8 @@ fn finish(report: &mut IngestReport) {
         totals.bytes_read += file.bytes_read;
         totals.new_unique += file.new_unique;
         totals.duplicates += file.messages - file.new_unique;
+        totals.repeats += file.repeats;
+        totals.agent_copies += file.agent_copies;
         totals.issues += file.issues.len() as u64;
         match file.status {
             IngestStatus::Failed => totals.failed += 1,
@@ -519,6 +526,7 @@ fn finish(report: &mut IngestReport) {
         }
     }
     totals.bytes_stored = report.totals.bytes_stored;
+    totals.total_unique = total_unique;
     report.totals = totals;
     // A file that failed before its session was known is an entry of its own, so that no caller overlooks it.
     let failures: Vec<IngestedSession> = report
@@ -533,6 +541,7 @@ fn finish(report: &mut IngestReport) {
             messages: 0,
             new_unique: 0,
             duplicates: 0,
+            repeats: Repeats::default(),
             bytes: 0,
             keepits: 0,
             status: IngestStatus::Failed,

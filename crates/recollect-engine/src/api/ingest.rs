@@ -53,6 +53,44 @@ pub struct IngestReport {
     pub totals: IngestTotals,
 }
 
+/// Why messages that were read are nothing new; the first cause that holds is counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct Repeats {
+    /// Their whole file is kept already: a copy, a backup.
+    pub file: u64,
+    /// Their file begins as one that is kept: it has grown, or is the shorter copy.
+    pub beginning: u64,
+    /// The same record stands in another file: a fork, an edited copy.
+    pub record: u64,
+    /// The same reply stands elsewhere under another uuid: a resumed session repeats it.
+    pub reply: u64,
+    /// Another message says the same.
+    pub text: u64,
+    /// A memory that was imported had it.
+    pub imported: u64,
+}
+
+impl std::ops::AddAssign for Repeats {
+    fn add_assign(&mut self, other: Self) {
+        self.file += other.file;
+        self.beginning += other.beginning;
+        self.record += other.record;
+        self.reply += other.reply;
+        self.text += other.text;
+        self.imported += other.imported;
+    }
+}
+
+impl std::ops::Add for Repeats {
+    type Output = Self;
+
+    fn add(mut self, other: Self) -> Self {
+        self += other;
+        self
+    }
+}
+
 /// What ingesting did to a session.
 #[derive(Debug, Clone, Serialize, Deserialize, TS)]
 #[ts(export, optional_fields = nullable)]
@@ -71,6 +109,8 @@ pub struct IngestedSession {
     pub new_unique: u64,
     /// Messages of this ingest whose content it had.
     pub duplicates: u64,
+    /// Why these are duplicates.
+    pub repeats: Repeats,
     /// Bytes of its files, sub-agents included.
     pub bytes: u64,
     /// Keepit markers that it now has.
@@ -99,6 +139,10 @@ pub struct IngestedFile {
     pub messages: u64,
     /// Of these, with content that the memory did not have.
     pub new_unique: u64,
+    /// Why the others are nothing new.
+    pub repeats: Repeats,
+    /// Lines that copy messages of sub-agents as progress; they are kept with the file and count as no messages.
+    pub agent_copies: u64,
     /// Facts in words, for the result sheet: "one more place remembered", "line 205 is cut off; kept as it is".
     pub note: Option<String>,
     /// Lines that were not understood; they are kept.
@@ -121,6 +165,12 @@ pub struct IngestTotals {
     pub new_unique: u64,
     /// Messages read whose content it had.
     pub duplicates: u64,
+    /// Why these are duplicates.
+    pub repeats: Repeats,
+    /// Lines read that copy messages of sub-agents as progress.
+    pub agent_copies: u64,
+    /// Messages of different content that the memory has now.
+    pub total_unique: u64,
     /// Bytes of the sessions' files.
     pub bytes: u64,
     /// Bytes that were read.

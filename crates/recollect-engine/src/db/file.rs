@@ -307,7 +307,12 @@ impl Rows<'_> {
     /// Forgets what was read at and after `start`: its messages and issues. Bytes and chunks stay.
     pub fn forget_read(&self, file_id: i64, start: u64) -> Result<()> {
         self.connection
-            .execute("DELETE FROM message WHERE file_id = ?1 AND line_start >= ?2", params![file_id, start])
+            // From the end on, so that it does not take longer in a long session.
+            .execute(
+                "DELETE FROM message WHERE file_id = ?1 AND position > ifnull(
+                    (SELECT position FROM message WHERE file_id = ?1 AND line_start < ?2 ORDER BY position DESC LIMIT 1), -1)",
+                params![file_id, start],
+            )
             .map_err(failed)?;
         self.connection
             .execute("DELETE FROM issue WHERE file_id = ?1 AND start >= ?2", params![file_id, start])

@@ -129,7 +129,7 @@ impl Rows<'_> {
     pub fn put_message(&self, file_id: i64, message: &MessageRow) -> Result<()> {
         self.connection
             .prepare_cached(&format!(
-                "INSERT OR REPLACE INTO message (file_id, {COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)"
+                "INSERT INTO message (file_id, {COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)"
             ))
             .and_then(|mut statement| {
                 statement.execute(params![
@@ -162,6 +162,32 @@ impl Rows<'_> {
             .map_err(failed)
     }
 
+    /// Whether a record of this uuid with this content is kept. Records that carry none are named by their line: those never.
+    pub fn has_record(&self, uuid: &str, hash: &[u8; 32]) -> Result<bool> {
+        if uuid.starts_with("line-") {
+            return Ok(false);
+        }
+        self.connection
+            .prepare_cached("SELECT EXISTS (SELECT 1 FROM message WHERE uuid = ?1 AND hash = ?2)")
+            .and_then(|mut statement| statement.query_row(params![uuid, hash], |row| row.get(0)))
+            .map_err(failed)
+    }
+
+    /// Whether a part of this reply with this content is kept.
+    pub fn has_reply(&self, reply_id: &str, hash: &[u8; 32]) -> Result<bool> {
+        self.connection
+            .prepare_cached("SELECT EXISTS (SELECT 1 FROM message WHERE hash = ?2 AND reply_id = ?1)")
+            .and_then(|mut statement| statement.query_row(params![reply_id, hash], |row| row.get(0)))
+            .map_err(failed)
+    }
+
+    /// Messages, and of how many different contents.
+    pub fn message_counts(&self) -> Result<(u64, u64)> {
+        self.connection
+            .query_row("SELECT messages, unique_messages FROM tally", [], |row| Ok((row.get(0)?, row.get(1)?)))
+            .map_err(failed)
+    }
+
     /// Tokens that the API counted in a file, each reply once, the last record of it winning: input with cached, output.
     pub fn usage(&self, file_id: i64) -> Result<(u64, u64)> {
         self.connection
@@ -181,8 +207,9 @@ impl Rows<'_> {
             .query_row(
                 "WITH twin AS (SELECT file_id FROM file JOIN session USING (session_id) WHERE paired_with IS NOT NULL)
                  SELECT (SELECT count(DISTINCT project_id) FROM session), (SELECT count(*) FROM session WHERE paired_with IS NULL),
-                    (SELECT count(*) FROM message WHERE file_id NOT IN twin),
-                    (SELECT count(DISTINCT hash) FROM message WHERE file_id NOT IN twin),
+                    (SELECT messages FROM tally) - (SELECT count(*) FROM message WHERE file_id IN twin),
+                    (SELECT unique_messages FROM tally) - (SELECT count(DISTINCT hash) FROM message m WHERE file_id IN twin
+                        AND NOT EXISTS (SELECT 1 FROM message o WHERE o.hash = m.hash AND o.file_id NOT IN twin)),
                     (SELECT ifnull(sum(tokens), 0) FROM session WHERE paired_with IS NULL), (SELECT count(*) FROM file),
                     (SELECT ifnull(sum(bytes), 0) FROM file), (SELECT ifnull(sum(bytes), 0) FROM pack),
                     (SELECT count(*) FROM keepit WHERE NOT removed), (SELECT count(*) FROM version), (SELECT count(*) FROM composition)",

@@ -5,9 +5,10 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 
 use super::identity::{self, Target, agent_of, project_of};
+use super::repeats::Sorted;
 use super::scan::{self, FoundMarker, Scan, Start};
 use super::{Stat, Taken, Work, base_of, part_name};
-use crate::api::ingest::{IngestReport, IngestStatus, IngestedFile, IngestedSession};
+use crate::api::ingest::{IngestReport, IngestStatus, IngestedFile, IngestedSession, Repeats};
 use crate::api::keepit::KeepitSource;
 use crate::archive::{Archiver, hex};
 use crate::db::{FileRow, KeepitRow, Part, PlaceRow, Rows, SessionRow};
@@ -54,13 +55,18 @@ pub(super) fn commit(
         let Some((sums, bytes)) = entry else { continue };
         let new_unique: u64 = of_session().map(|entry| entry.new_unique).sum();
         let read: u64 = of_session().map(|entry| entry.messages).sum();
+        let mut repeats = of_session().fold(Repeats::default(), |sum, entry| sum + entry.repeats);
         // Files of one session can come in two groups: what one of them names only shows when it is read.
         let earlier = report.sessions.iter().position(|entry| entry.session_id == session);
         let (earlier_new, earlier_duplicates, status) = match earlier.map(|at| report.sessions.remove(at)) {
             Some(earlier) if earlier.status != IngestStatus::Unchanged => {
+                repeats += earlier.repeats;
                 (earlier.new_unique, earlier.duplicates, earlier.status)
             }
-            Some(earlier) => (earlier.new_unique, earlier.duplicates, status),
+            Some(earlier) => {
+                repeats += earlier.repeats;
+                (earlier.new_unique, earlier.duplicates, status)
+            }
             None => (0, 0, status),
         };
         report.sessions.push(IngestedSession {
@@ -71,6 +77,7 @@ pub(super) fn commit(
             messages: sums.session.messages,
             new_unique: new_unique + earlier_new,
             duplicates: read - new_unique + earlier_duplicates,
+            repeats,
             bytes,
             keepits: sums.keepits,
             status,
@@ -130,6 +137,8 @@ impl SessionWork<'_, '_> {
             bytes_read: 0,
             messages: 0,
             new_unique: 0,
+            repeats: Repeats::default(),
+            agent_copies: 0,
             note: None,
             issues: Vec::new(),
             error: None,
@@ -154,6 +163,7 @@ impl SessionWork<'_, '_> {
             Work::Unknown { scan } => (scan, None),
         };
         entry.bytes_read = scan.bytes.saturating_sub(scan.chunks_from.min(scan.read_from));
+        entry.agent_copies = scan.agent_copies;
         entry.issues = scan.issues.iter().map(|(issue, _)| issue.clone()).collect();
         if scan.bytes == 0 {
             entry.status = IngestStatus::Skipped;
@@ -199,14 +209,14 @@ impl SessionWork<'_, '_> {
                 } else {
                     "the beginning of what is kept; one more place remembered".to_owned()
                 });
-                entry.messages = scan.messages.len() as u64;
+                count(&mut entry, Sorted::known(&scan, &file));
                 entry.session_id = Some(file.session_id);
             }
             Target::Existing { file, longer: true } => {
                 // Another program may have read further meanwhile.
                 let changed = scan.bytes > file.bytes || scan.format == Format::ClaudeAi;
                 if changed {
-                    (entry.messages, entry.new_unique) = self.write(&file, &scan)?;
+                    count(&mut entry, self.write(&file, &scan)?);
                 }
                 self.note_place(&candidate, &path, file.file_id, stat)?;
                 entry.status = if changed { IngestStatus::Updated } else { IngestStatus::Unchanged };
@@ -215,7 +225,7 @@ impl SessionWork<'_, '_> {
             }
             Target::Instead { file } => {
                 let session = file.session_id.clone();
-                (entry.messages, entry.new_unique) = self.instead(*file, &candidate, &scan, &path, stat)?;
+                count(&mut entry, self.instead(*file, &candidate, &scan, &path, stat)?);
                 entry.note = Some("takes the place of what was known of it, which is kept beside it".to_owned());
                 entry.status = IngestStatus::Updated;
                 self.touch(&session, entry.status);
@@ -223,6 +233,7 @@ impl SessionWork<'_, '_> {
             }
             Target::Beside { session } => {
                 entry.messages = scan.messages.len() as u64;
+                entry.repeats.text = entry.messages;
                 scan.forget_records();
                 let beside = super::Candidate { part: Part::Extra, tail: None, ..candidate.clone() };
                 let name = identity::free_name(self.rows, &session, &beside)?;
@@ -244,7 +255,7 @@ impl SessionWork<'_, '_> {
                 let name = identity::free_name(self.rows, &session, &candidate)?;
                 let file = FileRow::new(session.clone(), candidate.part, name);
                 let file_id = self.rows.put_file(&file)?;
-                (entry.messages, entry.new_unique) = self.write(&FileRow { file_id, ..file }, &scan)?;
+                count(&mut entry, self.write(&FileRow { file_id, ..file }, &scan)?);
                 self.note_place(&candidate, &path, file_id, stat)?;
                 entry.status = IngestStatus::New;
                 self.touch(&session, if known { IngestStatus::Updated } else { IngestStatus::New });
@@ -301,21 +312,10 @@ impl SessionWork<'_, '_> {
         })
     }
 
-    /// Writes what a scan read over what a file had from there on; returns messages read and those with new content.
-    fn write(&mut self, file: &FileRow, scan: &Scan) -> Result<(u64, u64)> {
+    /// Writes what a scan read over what a file had from there on.
+    fn write(&mut self, file: &FileRow, scan: &Scan) -> Result<Sorted> {
         // Asked before anything is forgotten: a longer copy of a known file brings only its end.
-        let mut seen = std::collections::HashSet::new();
-        let mut new_unique = 0;
-        // Another installation names a session by its export.
-        let stem = Path::new(&file.name).file_stem().unwrap_or_default().to_string_lossy();
-        let watermark = |name: &str| Ok::<u64, crate::Error>(self.rows.watermark(name)?.unwrap_or(0));
-        let seen_elsewhere = watermark(file.session_id.as_str())?.max(watermark(&stem)?);
-        for message in &scan.messages {
-            let known = u64::from(message.position) < seen_elsewhere || self.rows.is_known(&message.hash)?;
-            if !known && seen.insert(message.hash) {
-                new_unique += 1;
-            }
-        }
+        let sorted = Sorted::of(self.rows, file, scan)?;
         self.rows.forget_read(file.file_id, scan.read_from)?;
         self.rows.put_file_chunks(file.file_id, scan.chunks_from, &scan.chunks)?;
         for message in &scan.messages {
@@ -343,7 +343,7 @@ impl SessionWork<'_, '_> {
         if file.part == Part::Main {
             self.keepits(&file.session_id, scan)?;
         }
-        Ok((scan.messages.len() as u64, new_unique))
+        Ok(sorted)
     }
 
     /// Brings the markers of the text up to date; weights set by hand and removals stay.
@@ -384,7 +384,7 @@ impl SessionWork<'_, '_> {
         scan: &Scan,
         path: &str,
         stat: Stat,
-    ) -> Result<(u64, u64)> {
+    ) -> Result<Sorted> {
         let session = before.session_id.clone();
         self.rows.forget_read(before.file_id, 0)?;
         self.rows.put_file(&FileRow { part: Part::Extra, messages: 0, tokens: 0, ..before })?;
@@ -414,6 +414,10 @@ impl SessionWork<'_, '_> {
             seen_at: self.now,
         })
     }
+}
+
+fn count(entry: &mut IngestedFile, sorted: Sorted) {
+    (entry.messages, entry.new_unique, entry.repeats) = (sorted.messages, sorted.new_unique, sorted.repeats);
 }
 
 /// What is said of a file without a byte. The client's `/export` writes such files now and then.

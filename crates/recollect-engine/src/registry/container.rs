@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::candidate::{self, Candidate};
 use super::{Meter, Stat, Taken, Work, commit, scan};
-use crate::api::ingest::{IngestReport, IngestStatus, IngestedFile};
+use crate::api::ingest::{IngestReport, IngestStatus, IngestedFile, Repeats};
 use crate::archive::Archiver;
 use crate::db::{PlaceRow, Rows};
 use crate::dedup::ContentHash;
@@ -54,6 +54,8 @@ pub(super) fn ingest(
         bytes_read: work.stat.bytes,
         messages: work.report.files.iter().map(|file| file.messages).sum(),
         new_unique: work.report.files.iter().map(|file| file.new_unique).sum(),
+        repeats: work.report.files.iter().fold(Repeats::default(), |sum, file| sum + file.repeats),
+        agent_copies: 0,
         note: None,
         issues: work.issues,
         error: None,

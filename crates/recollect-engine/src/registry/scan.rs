@@ -57,6 +57,8 @@ pub(super) struct Scan {
     pub markers: Vec<FoundMarker>,
     /// Lines that were not understood, with where they begin.
     pub issues: Vec<(Issue, u64)>,
+    /// Lines that copy a sub-agent's messages, which older clients wrote into the transcript as progress.
+    pub agent_copies: u64,
     /// Lines that were read as JSON.
     pub understood: u64,
 }
@@ -128,6 +130,7 @@ pub(super) fn scan<R: Read + Seek>(
         messages: Vec::new(),
         markers: Vec::new(),
         issues: Vec::new(),
+        agent_copies: 0,
         understood: 0,
     };
     while let Some(batch) = batches.next_batch()? {
@@ -223,6 +226,7 @@ impl Scan {
             messages: Vec::new(),
             markers: Vec::new(),
             issues: Vec::new(),
+            agent_copies: 0,
             understood: 1,
         }
     }
@@ -250,6 +254,7 @@ impl Scan {
         }
         if let Some(record) = parsed.reading.record {
             self.understood += 1;
+            self.agent_copies += u64::from(record.record == "progress/agent_progress");
             self.message(record, parsed.figures, parsed.line.start, parsed.line.bytes.len() as u64);
         }
         if parsed.line.terminated {

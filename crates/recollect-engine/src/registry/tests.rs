@@ -96,6 +96,73 @@ fn a_session_is_kept_byte_for_byte_and_outlives_its_original() {
 }
 
 #[test]
+fn what_is_nothing_new_is_told_by_its_cause_and_kept_in_its_conversation() {
+    let reply = |uuid: &str, reply: &str, text: &str| {
+        format!(
+            r#"{{"type":"assistant","uuid":"{uuid}","message":{{"id":"{reply}","role":"assistant","content":[{{"type":"text","text":"{text}"}}]}}}}"#
+        ) + "\n"
+    };
+    let copied = r#"{"type":"progress","data":{"type":"agent_progress","message":{}}}"#.to_owned() + "\n";
+    let memory = Memory::new();
+    let other = |last: u32| format!("{}{last:012}.jsonl", &ID[..24]);
+    let first =
+        line("a", "fix it") + &reply("b", "msg_1", "done") + &copied + &line("c", "continue") + &line("d", "continue");
+    let path = memory.put(&format!("p/{ID}.jsonl"), &first);
+    let totals = memory.ingest(&[&path]).totals;
+    assert_eq!((totals.new_unique, totals.duplicates, totals.total_unique, totals.agent_copies), (3, 1, 3, 1));
+    assert_eq!(totals.repeats, Repeats { text: 1, ..Repeats::default() }, "said twice, kept twice");
+    assert_eq!(memory.texts(ID).len(), 4);
+
+    let cases = [
+        ("a copy", memory.put(&format!("backup/{ID}.jsonl"), &first), Repeats { file: 4, ..Repeats::default() }, 0),
+        (
+            "a shorter copy",
+            memory.put(&format!("older/{ID}.jsonl"), &line("a", "fix it")),
+            Repeats { beginning: 1, ..Repeats::default() },
+            0,
+        ),
+        (
+            "a longer copy",
+            memory.put(&format!("newer/{ID}.jsonl"), &(first.clone() + &line("e", "and this"))),
+            Repeats { beginning: 4, ..Repeats::default() },
+            1,
+        ),
+        (
+            "a fork",
+            memory.put(&format!("p/{}", other(2)), &(line("a", "fix it") + &line("f", "another way"))),
+            Repeats { record: 1, ..Repeats::default() },
+            1,
+        ),
+        (
+            "a resumed session",
+            memory.put(&format!("p/{}", other(3)), &(reply("x", "msg_1", "done") + &line("y", "fix it"))),
+            Repeats { reply: 1, text: 1, ..Repeats::default() },
+            0,
+        ),
+    ];
+    let mut unique = 3;
+    for (what, path, repeats, new) in cases {
+        let totals = memory.ingest(&[&path]).totals;
+        unique += new;
+        assert_eq!((totals.repeats, totals.new_unique), (repeats, new), "{what}");
+        assert_eq!(totals.total_unique, unique, "{what}");
+        assert_eq!(
+            totals.duplicates,
+            [repeats.file, repeats.beginning, repeats.record, repeats.reply, repeats.text].iter().sum()
+        );
+    }
+    memory
+        .call(|call| remove(call.engine, &SessionRemoveRequest { session: ID.to_owned(), purge: true }))
+        .expect("removed");
+    let left = stats(&memory.engine).expect("figures");
+    assert_eq!(
+        (left.messages, left.unique_messages),
+        (4, 3),
+        "counts follow what is removed: fix it, another way, done"
+    );
+}
+
+#[test]
 fn a_huge_text_is_cut_for_whoever_asks_and_keeps_what_stands_before_the_cut() {
     let memory = Memory::new();
     let text = format!("##keepit0.9## né ##/keepit## {} ##keepit0.8## late", "ü".repeat(5_000));
