@@ -33,7 +33,7 @@ fn an_export_is_a_session_like_any_other() {
     let environment = TestEnvironment::new();
     environment.file("2026-01-20-fix-the-login.txt", EXPORT.as_bytes());
     let run = environment.recollect(["ingest", "2026-01-20-fix-the-login.txt"]).done();
-    assert!(run.stdout().contains("1 session (1 new) from 1 file; 7 messages not seen before"), "{run}");
+    assert!(run.stdout().contains("7 messages processed: 7 new, 0 duplicates"), "{run}");
     assert_snapshot!(environment.recollect(["show", "latest"]).done(), @r##"
     Session  936a2142-a0fd-52f6-a53a-3ef4a4d9dfa4
     Title    Fix the login, please. ##keepit0.90##Tokens expire after one hour.

@@ -55,7 +55,9 @@ fn ingest_says_what_is_new_and_then_that_nothing_is() {
     new     bed1bdd6-15f2-5987-8d5f-0bda6497504d         2    2        0     985 B  Add a basket.
     new     ff548f7e-30c8-58ca-9a0d-c9ed6afb23dd        13   15        1  10.39 kB  Login fails since Monday
 
-    2 sessions (2 new) from 4 files; 17 messages not seen before, 1 seen before; 11.37 kB read, some stored
+    2 sessions (2 new) from 4 files; 11.37 kB read, some stored
+    18 messages processed: 17 new, 1 duplicate; 17 different in memory
+    Duplicates: 1 that say what another message says
     "##);
     assert_snapshot!(environment.recollect(["ingest", "--all"]).done(), @"2 sessions (2 unchanged) from 4 files; 0 B read, 0 B stored");
     let grown = other().user("And a checkout.").assistant("Done.");
@@ -64,7 +66,8 @@ fn ingest_says_what_is_new_and_then_that_nothing_is() {
     STATUS   SESSION                               MESSAGES  NEW  KEEPITS     SIZE  TITLE
     updated  bed1bdd6-15f2-5987-8d5f-0bda6497504d         4    2        0  2.00 kB  Add a basket.
 
-    2 sessions (1 updated, 1 unchanged) from 4 files; 2 messages not seen before, 0 seen before; 2.00 kB read, some stored
+    2 sessions (1 updated, 1 unchanged) from 4 files; 2.00 kB read, some stored
+    2 messages processed: 2 new, 0 duplicates; 19 different in memory
     "##);
 }
 

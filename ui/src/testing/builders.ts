@@ -76,12 +76,14 @@ export function aKeepit(given: Partial<KeepitMarker> = {}): KeepitMarker {
   }
 }
 
+const noRepeats = { file: 0, beginning: 0, record: 0, reply: 0, text: 0, imported: 0 }
+
 export function anIngestedFile(given: Partial<IngestedFile> = {}): IngestedFile {
-  return { path: '/t/a.jsonl', session_id: 's1', part: 'main', status: 'new', bytes_read: 100, messages: 0, new_unique: 0, note: null, issues: [], error: null, ...given }
+  return { path: '/t/a.jsonl', session_id: 's1', part: 'main', status: 'new', bytes_read: 100, messages: 0, new_unique: 0, repeats: noRepeats, agent_copies: 0, note: null, issues: [], error: null, ...given }
 }
 
 export function aReport(given: { sessions?: IngestedSession[]; files?: IngestedFile[]; totals?: Partial<IngestTotals> } = {}): IngestReport {
-  const totals: IngestTotals = { sessions: 0, files: 0, messages: 0, new_unique: 0, duplicates: 0, bytes: 0, bytes_read: 0, bytes_stored: 0, keepits: 0, issues: 0, new: 0, updated: 0, unchanged: 0, failed: 0, skipped: 0 }
+  const totals: IngestTotals = { sessions: 0, files: 0, messages: 0, new_unique: 0, duplicates: 0, repeats: noRepeats, agent_copies: 0, total_unique: 0, bytes: 0, bytes_read: 0, bytes_stored: 0, keepits: 0, issues: 0, new: 0, updated: 0, unchanged: 0, failed: 0, skipped: 0 }
   return { sessions: given.sessions ?? [], files: given.files ?? [], totals: { ...totals, ...given.totals } }
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { aReport, anIngestedFile } from '../testing/builders'
 import { dropKinds } from './dropKinds'
-import { ingestLines, ingestSummary, ingestText, ingestTitle } from './ingestWords'
+import { dedupWords, ingestLines, ingestSummary, ingestText, ingestTitle } from './ingestWords'
 
 describe('the result of an ingest', () => {
   const report = aReport({
@@ -35,6 +35,14 @@ describe('the result of an ingest', () => {
     expect(ingestTitle(report)).toBe('426 new messages in memory')
     expect(ingestTitle(aReport({}))).toBe('Nothing new')
     expect(ingestSummary(report)).toBe('2 new, 1 known, 1 unreadable, 1 left out. Your files were not changed.')
+  })
+
+  it('tells duplicates by their cause, and nothing of none', () => {
+    const repeats = { file: 0, beginning: 30, record: 0, reply: 0, text: 8, imported: 0 }
+    expect(dedupWords(aReport({ totals: { new_unique: 412, duplicates: 38, repeats, total_unique: 9000 } }))).toBe(
+      '450 messages processed: 412 new, 38 duplicates (30 at a beginning that two files share, 8 say what another says). 9,000 different in memory.',
+    )
+    expect(dedupWords(aReport({}))).toBe('')
   })
 
   it('as text names every line that was not understood', () => {

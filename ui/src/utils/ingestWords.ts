@@ -91,9 +91,25 @@ export function ingestSummary(report: IngestReport): string {
   return `${words.length === 0 ? 'Nothing to read' : words.join(', ')}. Your files were not changed.`
 }
 
+/** What was new of what was read, and why the rest was not; empty when nothing was read. */
+export function dedupWords(report: IngestReport): string {
+  const { new_unique: fresh, duplicates, total_unique: unique, repeats } = report.totals
+  if (fresh + duplicates === 0) return ''
+  const causes = [
+    [repeats.file, 'in files kept already'],
+    [repeats.beginning, 'at a beginning that two files share'],
+    [repeats.record, 'in another session too'],
+    [repeats.reply, 'repeated by a resumed session'],
+    [repeats.text, 'say what another says'],
+    [repeats.imported, 'known by an imported memory'],
+  ] as const
+  const why = causes.filter(([number]) => number > 0).map(([number, word]) => `${count(number)} ${word}`)
+  return `${counted(fresh + duplicates, 'message')} processed: ${count(fresh)} new, ${counted(duplicates, 'duplicate')}${why.length > 0 ? ` (${why.join(', ')})` : ''}. ${count(unique)} different in memory.`
+}
+
 /** The report as text, for the clipboard. */
 export function ingestText(report: IngestReport, seconds: number): string {
   const lines = ingestLines(report).map((line) => [line.path, line.outcome, line.note].filter((part) => part !== '').join('\t'))
   const issues = report.files.flatMap((file) => file.issues.map((issue) => `${file.path}:${String(issue.line)}\t${issue.message}`))
-  return [ingestTitle(report), ingestSubject(report, seconds), '', ...lines, ...(issues.length > 0 ? ['', 'Lines that were not understood:', ...issues] : []), '', ingestSummary(report)].join('\n')
+  return [ingestTitle(report), ingestSubject(report, seconds), '', ...lines, ...(issues.length > 0 ? ['', 'Lines that were not understood:', ...issues] : []), '', dedupWords(report), ingestSummary(report)].join('\n')
 }

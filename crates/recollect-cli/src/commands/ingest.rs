@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use recollect_engine::Result;
-use recollect_engine::api::ingest::{IngestReport, IngestRequest, IngestStatus, IngestTotals, IngestedSession, ingest};
+use recollect_engine::api::ingest::{
+    IngestReport, IngestRequest, IngestStatus, IngestTotals, IngestedSession, Repeats, ingest,
+};
 
 use super::{Outcome, absolute, project};
 use crate::face::Face;
@@ -107,16 +109,45 @@ fn sums(totals: &IngestTotals) -> String {
         .map(|(state, number)| format!("{} {state}", count(*number)))
         .collect();
     let states = if states.is_empty() { String::new() } else { format!(" ({})", states.join(", ")) };
-    let mut sums = format!("{}{states} from {}", counted(totals.sessions, "session"), counted(totals.files, "file"));
-    if totals.new_unique + totals.duplicates > 0 {
+    let mut sums = format!(
+        "{}{states} from {}; {} read, {} stored\n",
+        counted(totals.sessions, "session"),
+        counted(totals.files, "file"),
+        bytes(totals.bytes_read),
+        bytes(totals.bytes_stored)
+    );
+    let processed = totals.new_unique + totals.duplicates;
+    if processed > 0 {
         sums.push_str(&format!(
-            "; {} not seen before, {} seen before",
-            counted(totals.new_unique, "message"),
-            count(totals.duplicates)
+            "{} processed: {} new, {}; {} different in memory\n",
+            counted(processed, "message"),
+            count(totals.new_unique),
+            counted(totals.duplicates, "duplicate"),
+            count(totals.total_unique)
         ));
     }
-    sums.push_str(&format!("; {} read, {} stored\n", bytes(totals.bytes_read), bytes(totals.bytes_stored)));
+    if totals.duplicates > 0 {
+        sums.push_str(&format!("Duplicates: {}\n", causes(&totals.repeats)));
+    }
     sums
+}
+
+/// Why messages are nothing new, the causes that occur.
+fn causes(repeats: &Repeats) -> String {
+    let causes = [
+        (repeats.file, "in files that are kept already"),
+        (repeats.beginning, "at the beginning that two files share"),
+        (repeats.record, "records that stand in another session too"),
+        (repeats.reply, "replies that a resumed session repeats"),
+        (repeats.text, "that say what another message says"),
+        (repeats.imported, "known by an imported memory"),
+    ];
+    let causes: Vec<_> = causes
+        .iter()
+        .filter(|(messages, _)| *messages > 0)
+        .map(|(messages, cause)| format!("{} {cause}", count(*messages)))
+        .collect();
+    causes.join(", ")
 }
 
 /// What is out of the ordinary: lines that were not understood, files that are no transcripts.

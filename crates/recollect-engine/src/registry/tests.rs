@@ -148,11 +148,11 @@ fn what_is_nothing_new_is_told_by_its_cause_and_kept_in_its_conversation() {
         assert_eq!(totals.total_unique, unique, "{what}");
         assert_eq!(
             totals.duplicates,
-            [repeats.file, repeats.beginning, repeats.record, repeats.reply, repeats.text].iter().sum()
+            [repeats.file, repeats.beginning, repeats.record, repeats.reply, repeats.text].iter().sum::<u64>()
         );
     }
     memory
-        .call(|call| remove(call.engine, &SessionRemoveRequest { session: ID.to_owned(), purge: true }))
+        .call(|call| remove(call.engine, &SessionRemoveRequest { session: ID.to_owned(), purge: true, force: false }))
         .expect("removed");
     let left = stats(&memory.engine).expect("figures");
     assert_eq!(
