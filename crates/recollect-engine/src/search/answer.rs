@@ -26,6 +26,9 @@ use crate::time::Time;
 /// Passages that are ranked for each hit that is shown: several may be of one message, or copies of one record.
 const SPARE: usize = 3;
 
+/// Passages after the last hit that are looked at for copies.
+const COPIES: usize = 4;
+
 /// Hits below which misspelt words are looked for in other spellings.
 const FEW: usize = 3;
 
@@ -180,7 +183,15 @@ impl Asked {
         let mut shown = Shown { engine, searcher, fields, places: HashMap::new(), seen: HashSet::new() };
         let mut cutter = Cutter::default();
         let mut copies: HashMap<(String, u64), usize> = HashMap::new();
+        let mut beyond = 0;
         for ranked in &ranking.best {
+            if answer.hits.len() >= limit {
+                // Copies of what is shown rank beside it; each that is looked up has to be read.
+                beyond += 1;
+                if beyond > COPIES {
+                    break;
+                }
+            }
             let Some(mut found) = shown.hit(ranked)? else { continue };
             if ranked.facts.kind == Kind::Session && !self.has_time(found.hit.timestamp) {
                 continue;
