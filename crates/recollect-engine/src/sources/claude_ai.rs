@@ -171,9 +171,7 @@ pub(super) fn read(bytes: &[u8]) -> Conversation {
         cwd: Some("claude.ai".to_owned()),
         ..Record::default()
     };
-    let all = bytes.len() as u64;
-    let placed = |record: Record| Placed { record, start: 0, bytes: all, lines: 0..0 };
-    conversation.records.push(placed(facts));
+    conversation.records.push(Placed::without_place(facts));
     let empty = Vec::new();
     let said = object.get("chat_messages").and_then(Value::as_array).unwrap_or(&empty);
     let mut count = 0;
@@ -185,7 +183,7 @@ pub(super) fn read(bytes: &[u8]) -> Conversation {
         };
         for message in messages(item, &mut count) {
             let record = Record { record: "message".to_owned(), message: Some(message), ..Record::default() };
-            conversation.records.push(placed(record));
+            conversation.records.push(Placed::without_place(record));
         }
     }
     conversation

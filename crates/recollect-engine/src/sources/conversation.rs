@@ -27,6 +27,14 @@ pub struct Placed {
     pub lines: std::ops::Range<u64>,
 }
 
+impl Placed {
+    /// A record of a format in which messages have no place of their own; it is as large as what it says.
+    pub(super) fn without_place(record: Record) -> Self {
+        let bytes = record.message.as_ref().map_or(0, |message| message.text().len() as u64);
+        Self { record, start: 0, bytes, lines: 0..0 }
+    }
+}
+
 impl Conversation {
     /// The messages, with their positions.
     pub fn messages(self) -> Vec<Message> {

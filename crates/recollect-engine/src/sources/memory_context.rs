@@ -61,12 +61,10 @@ pub(super) fn read(bytes: &[u8]) -> Conversation {
     }
     // The order is that of the conversation; what another installation left out had been said elsewhere.
     read.sort_by_key(|(index, _)| *index);
-    let all = bytes.len() as u64;
-    let placed = |record: Record| Placed { record, start: 0, bytes: all, lines: 0..0 };
-    conversation.records.push(placed(facts));
+    conversation.records.push(Placed::without_place(facts));
     for (_, message) in read {
         let record = Record { record: "message".to_owned(), message: Some(message), ..Record::default() };
-        conversation.records.push(placed(record));
+        conversation.records.push(Placed::without_place(record));
     }
     conversation
 }
