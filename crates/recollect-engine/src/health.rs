@@ -46,14 +46,15 @@ pub fn repair(call: &Call<'_>) -> Result<Health> {
     let found = verify(call)?;
     let mended = engine.archive().mend(&found, engine.now())?;
     if mended.set_aside > 0 {
-        did.push(format!("set {} damaged packs aside and wrote what could be read of them anew", mended.set_aside));
+        let packs = counted(mended.set_aside, "damaged pack");
+        did.push(format!("set {packs} aside and wrote anew what could be read of it"));
     }
     if mended.adopted > 0 {
-        did.push(format!("took {} packs in that the database did not know", mended.adopted));
+        did.push(format!("took in {} that the database did not know", counted(mended.adopted, "pack")));
     }
     let again = read_again(call)?;
     if again > 0 {
-        did.push(format!("read {again} originals again"));
+        did.push(format!("read {} again", counted(again as u64, "original")));
     }
     let projects: Vec<_> =
         engine.db().read(|rows| rows.projects())?.into_iter().map(|sums| sums.project.project_id).collect();
@@ -66,7 +67,7 @@ pub fn repair(call: &Call<'_>) -> Result<Health> {
     }
     engine.mirror(&behind)?;
     if !behind.is_empty() {
-        did.push(format!("wrote the manifests and links of {} projects anew", behind.len()));
+        did.push(format!("wrote manifests and links of {} anew", counted(behind.len() as u64, "project")));
     }
     if !search::faults(engine)?.is_empty() {
         search::rebuild(call)?;
@@ -74,7 +75,7 @@ pub fn repair(call: &Call<'_>) -> Result<Health> {
     }
     let tidied = engine.archive().tidy(true, engine.now(), call.cancel)?;
     if tidied.joined > 0 {
-        did.push(format!("joined {} packs into {}", tidied.joined, tidied.written));
+        did.push(format!("joined {} into {}", counted(tidied.joined, "pack"), tidied.written));
     }
     Ok(Health { mended: did, ..check(call)? })
 }
@@ -114,6 +115,10 @@ impl Health {
     }
 }
 
+fn counted(number: u64, one: &str) -> String {
+    format!("{number} {one}{}", if number == 1 { "" } else { "s" })
+}
+
 fn finding(name: &str, summary: String, problems: Vec<String>, remedy: &str) -> HealthFinding {
     let ok = problems.is_empty();
     HealthFinding { name: name.to_owned(), ok, summary, problems, remedy: (!ok).then(|| remedy.to_owned()) }
@@ -136,12 +141,13 @@ fn packs(check: &Check) -> HealthFinding {
     problems.extend(check.unknown.iter().map(|pack| format!("the database does not know the pack {pack}")));
     let mut remedy = REPAIR;
     if check.lost > 0 {
-        problems.push(format!("{} archived pieces were lost", check.lost));
+        problems.push(format!("{} lost", counted(check.lost, "archived piece")));
         if check.damages.is_empty() && check.unknown.is_empty() {
             remedy = "find a copy of the original and ingest it: no file that is known has these bytes any more";
         }
     }
-    let summary = format!("{} packs of {} bytes, every piece read", check.packs, check.bytes);
+    let size = bytesize::ByteSize::b(check.bytes).display().si();
+    let summary = format!("every piece of {}, {size}", counted(check.packs, "pack"));
     finding("packs", summary, problems, remedy)
 }
 
@@ -158,7 +164,12 @@ fn manifests(call: &Call<'_>) -> Result<HealthFinding> {
     for sums in &projects {
         problems.extend(manifest::faults(call.engine, &sums.project.project_id)?);
     }
-    Ok(finding("manifests", format!("manifest.json of {} projects", projects.len()), problems, REPAIR))
+    Ok(finding(
+        "manifests",
+        format!("manifest.json of {}", counted(projects.len() as u64, "project")),
+        problems,
+        REPAIR,
+    ))
 }
 
 fn originals(call: &Call<'_>) -> Result<HealthFinding> {
