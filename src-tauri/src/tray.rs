@@ -136,7 +136,7 @@ fn grouped(count: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use recollect_engine::api::ingest::IngestedSession;
+    use recollect_engine::api::ingest::{IngestedSession, Repeats};
     use recollect_engine::error::ErrorKind;
 
     use super::*;
@@ -150,6 +150,7 @@ mod tests {
             messages: 1_450,
             new_unique: 1,
             duplicates: 0,
+            repeats: Repeats::default(),
             bytes: 10,
             keepits: 2,
             status,

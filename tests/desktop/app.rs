@@ -100,6 +100,17 @@ impl App {
         field.send_keys(text).await.expect("it takes text");
     }
 
+    /// Presses a key while another is held, wherever the focus is.
+    pub(crate) async fn press(&self, held: Key, key: &str) {
+        let chord = format!("{}{key}{}", char::from(held), char::from(Key::Null));
+        self.find("body").await.send_keys(&chord).await.expect("the page takes keys");
+    }
+
+    /// Waits for a field, and types into it.
+    pub(crate) async fn type_text(&self, selector: &str, text: &str) {
+        self.find(selector).await.send_keys(text).await.expect("it takes text");
+    }
+
     /// The text that the first element of a selector shows.
     pub(crate) async fn text(&self, selector: &str) -> String {
         let script = "return document.querySelector(arguments[0])?.innerText ?? ''";

@@ -1,5 +1,6 @@
 //! The main job as a user does it: from dropped transcripts to a context that the client resumes.
 
+use fantoccini::key::Key;
 use recollect_engine::testing::Transcript;
 use serde_json::json;
 
@@ -100,6 +101,25 @@ async fn a_session_is_compressed_with_its_progress_in_sight() {
     app.click("[data-testid=version-read] button", "Compare").await;
     app.find("[data-testid=version-compare]").await;
     app.picture("compare").await;
+    app.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_said_is_found_by_the_keyboard_and_opened_at_its_message() {
+    let desktop = Desktop::start();
+    let app = App::open(&desktop, &[]).await;
+    let billing = Transcript::new("billing").title("Bill at month end").work("billing", 40);
+    remember(&app, &desktop, &[refresh(), billing]).await;
+    app.find_text("[role=option]", "Bill at month end").await;
+
+    app.press(Key::Control, "k").await;
+    app.type_text("[role=dialog] input[aria-label=Search]", "lock lives in the session store").await;
+    app.find_text("[role=dialog] [role=option]", "Fix the token refresh").await;
+    app.picture("search").await;
+    app.type_text("[role=dialog] input[aria-label=Search]", &char::from(Key::Enter).to_string()).await;
+    app.find_text("h1", "Fix the token refresh").await;
+    app.find_text("article", PASSAGE).await;
+    app.picture("found").await;
     app.close().await;
 }
 
