@@ -213,8 +213,9 @@ fn names_are_words_of_the_domain() {
                     breaches.push(format!("{}:{number}: `{declared}`", source.path));
                 }
             }
-            // Tests may implement the interfaces of others, whose names are given.
-            if line.contains("fn get_") && !source.path.starts_with("tests/") {
+            // Interfaces of others are implemented by their names.
+            let is_given = source.path.starts_with("tests/") || line.contains("fn get_file_handle(&self");
+            if line.contains("fn get_") && !is_given {
                 breaches.push(format!("{}:{number}: `get_` says nothing: {}", source.path, line.trim()));
             }
         }

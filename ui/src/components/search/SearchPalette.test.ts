@@ -79,6 +79,14 @@ describe('the palette', () => {
     expect(opened).toEqual([kept])
   })
 
+  it('opens what the last words find when Enter comes before their answer', async () => {
+    const { user, field, opened } = await show(({ query }) => anAnswer({ hits: query === 'token' ? [kept] : [race] }))
+    await user.type(field, 'toke')
+    await screen.findByRole('group', { name: 'Messages' })
+    await user.type(field, 'n{Enter}')
+    await waitFor(() => expect(opened, 'the hit of fewer letters is not what was meant').toEqual([kept]))
+  })
+
   it('takes a session into the composition by Control and Enter', async () => {
     const { user, field, opened, composed } = await show(() => anAnswer({ hits: [race, kept] }))
     await user.type(field, 'token')

@@ -12,7 +12,8 @@ export interface HitKeys {
   pressed: (event: KeyboardEvent) => boolean
 }
 
-export function useHitKeys(hits: () => readonly SearchHit[], open: (hit: SearchHit, other: boolean) => void): HitKeys {
+/** `whenAnswered` holds Enter back until the hits are those of what was typed: a fast typist means the next answer. */
+export function useHitKeys(hits: () => readonly SearchHit[], open: (hit: SearchHit, other: boolean) => void, whenAnswered: (work: () => void) => void): HitKeys {
   const at = ref(0)
   const position = computed(() => (hits().length === 0 ? -1 : Math.min(at.value, hits().length - 1)))
   const chosen = computed(() => hits()[position.value])
@@ -29,8 +30,12 @@ export function useHitKeys(hits: () => readonly SearchHit[], open: (hit: SearchH
     if (step !== undefined) {
       if (Math.abs(step) === 1) move(step)
       else at.value = Math.max(0, Math.min(hits().length - 1, position.value + step))
-    } else if (event.key === 'Enter' && chosen.value !== undefined) open(chosen.value, event.metaKey || event.ctrlKey)
-    else return false
+    } else if (event.key === 'Enter') {
+      const other = event.metaKey || event.ctrlKey
+      whenAnswered(() => {
+        if (chosen.value !== undefined) open(chosen.value, other)
+      })
+    } else return false
     event.preventDefault()
     return true
   }
