@@ -40,6 +40,7 @@ fn the_short_help_lists_every_command() {
       import        Take over a MEMORY-CONTEXT folder
       export        Write the memory as a MEMORY-CONTEXT folder
       stats         Show what the memory holds and what it takes on disk
+      checkpoints   Note what the memory holds under a name, and see later what came of it
       doctor        Check that everything in the memory is sound
       config        Read and change the configuration
       completions   Write completions for a shell to standard output

@@ -7,6 +7,7 @@ mod messages_api;
 mod arguments;
 mod bad_files;
 mod bad_requests;
+mod checkpoints;
 mod compositions;
 mod corpus;
 mod exports_corpus;

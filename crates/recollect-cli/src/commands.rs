@@ -1,5 +1,6 @@
 //! The commands, one file each: its doc comment is its help text.
 
+mod checkpoints;
 mod completions;
 mod compose;
 mod compositions;
@@ -59,6 +60,7 @@ pub(crate) enum Command {
     Import(import::Import),
     Export(export::Export),
     Stats(stats::Stats),
+    Checkpoints(checkpoints::Checkpoints),
     Doctor(doctor::Doctor),
     Config(config::Config),
     Completions(completions::Completions),
@@ -87,6 +89,7 @@ impl Command {
             Self::Compositions(command) => command.run(face),
             Self::Export(command) => command.run(face),
             Self::Stats(command) => command.run(face),
+            Self::Checkpoints(command) => command.run(face),
             Self::Config(command) => command.run(face),
             Self::Completions(command) => command.run(face),
             Self::Man(command) => command.run(face),

@@ -3,6 +3,7 @@
 //! Every face goes through it: the window and later hosts by [`dispatch`], the terminal by the same functions with
 //! their types. The TypeScript of the user interface is generated from it, so a wrong name or shape is a compile error there.
 
+pub mod checkpoint;
 pub mod composition;
 pub mod compression;
 pub mod config;
@@ -92,6 +93,11 @@ commands! {
 
     context_import: context::import(context::ContextImportRequest) -> context::ContextImported;
     context_export: context::export(context::ContextExportRequest) -> context::ContextExported;
+
+    checkpoint_create: checkpoint::create(checkpoint::CheckpointRequest) -> checkpoint::Checkpoint;
+    checkpoint_list: checkpoint::list(checkpoint::CheckpointListRequest) -> Vec<checkpoint::Checkpoint>;
+    checkpoint_diff: checkpoint::diff(checkpoint::CheckpointDiffRequest) -> checkpoint::CheckpointDiff;
+    checkpoint_remove: checkpoint::remove(checkpoint::CheckpointRequest) -> checkpoint::Checkpoint;
 
     job_start: job::start(job::JobStartRequest) -> job::JobStarted;
     job_cancel: job::cancel(job::JobCancelRequest) -> job::JobCancelled;

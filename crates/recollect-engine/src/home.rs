@@ -40,6 +40,11 @@ impl Home {
         self.0.join("memory.lock")
     }
 
+    /// Named states of the memory.
+    pub fn checkpoints(&self) -> PathBuf {
+        self.0.join("checkpoints.json")
+    }
+
     /// Archived bytes.
     pub fn archive(&self) -> PathBuf {
         self.0.join("archive")
