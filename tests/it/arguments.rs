@@ -75,7 +75,7 @@ fn every_command_has_help_that_says_what_it_does() {
         assert!(help.lines().next().is_some_and(|line| line.len() > 10), "`{command} --help` says what it does");
         count += 1;
     }
-    assert_eq!(count, 22, "commands in the help");
+    assert_eq!(count, 23, "commands in the help");
 }
 
 #[test]
