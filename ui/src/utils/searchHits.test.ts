@@ -35,6 +35,7 @@ describe('hits', () => {
     expect(summaryOf(anAnswer({ total: 27 }))).toBe('27 in 11 ms')
     expect(summaryOf(anAnswer({ total: 0, elapsed_ms: 1.23 }))).toBe('nothing in 1.2 ms')
     expect(summaryOf(anAnswer({ total: 1200, every_word: false }))).toBe('none with every word, 1,200 with some')
+    expect(summaryOf(anAnswer({ hits: [aHit(), aHit()], total: 1 })), 'a list that is longer than its figure says why').toBe('1 with every word in 11 ms')
   })
 })
 

@@ -99,5 +99,7 @@ export function summaryOf(answer: SearchAnswer): string {
   const time = `${answer.elapsed_ms < 10 ? answer.elapsed_ms.toFixed(1) : String(Math.round(answer.elapsed_ms))} ms`
   if (answer.total === 0) return `nothing in ${time}`
   if (!answer.every_word) return `none with every word, ${count(answer.total)} with some`
+  // Those with some of the words follow.
+  if (answer.hits.length > answer.total) return `${count(answer.total)} with every word in ${time}`
   return `${count(answer.total)} in ${time}`
 }
