@@ -1,5 +1,6 @@
 //! The commands, one file each: its doc comment is its help text.
 
+mod backup;
 mod checkpoints;
 mod completions;
 mod compose;
@@ -18,6 +19,7 @@ mod project;
 mod projects;
 mod remove;
 mod restore;
+mod restore_backup;
 mod resume;
 mod search;
 mod sessions;
@@ -62,6 +64,8 @@ pub(crate) enum Command {
     Stats(stats::Stats),
     Checkpoints(checkpoints::Checkpoints),
     Doctor(doctor::Doctor),
+    Backup(backup::Backup),
+    RestoreBackup(restore_backup::RestoreBackup),
     Config(config::Config),
     Completions(completions::Completions),
     Man(man::Man),
@@ -90,6 +94,8 @@ impl Command {
             Self::Export(command) => command.run(face),
             Self::Stats(command) => command.run(face),
             Self::Checkpoints(command) => command.run(face),
+            Self::Backup(command) => command.run(face),
+            Self::RestoreBackup(command) => command.run(face),
             Self::Config(command) => command.run(face),
             Self::Completions(command) => command.run(face),
             Self::Man(command) => command.run(face),

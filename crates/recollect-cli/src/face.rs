@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 
 use recollect_engine::api::session::{SessionListRequest, SessionSummary};
-use recollect_engine::engine::{Call, Cancel};
+use recollect_engine::engine::{Call, Cancel, Work};
 use recollect_engine::{Engine, EngineOptions, Result, api};
 
 use crate::output::Terminal;
@@ -40,6 +40,14 @@ impl Face {
         let report = Report::new(&self.terminal);
         let result =
             function(&Call { engine, progress: &|progress| report.hear(&progress), cancel: &self.cancel }, request);
+        report.finish();
+        result
+    }
+
+    /// Does what needs no open memory; its progress goes to standard error.
+    pub(crate) fn work<Response>(&self, function: impl FnOnce(&Work<'_>) -> Result<Response>) -> Result<Response> {
+        let report = Report::new(&self.terminal);
+        let result = function(&Work { progress: &|progress| report.hear(&progress), cancel: &self.cancel });
         report.finish();
         result
     }

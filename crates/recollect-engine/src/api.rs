@@ -3,6 +3,7 @@
 //! Every face goes through it: the window and later hosts by [`dispatch`], the terminal by the same functions with
 //! their types. The TypeScript of the user interface is generated from it, so a wrong name or shape is a compile error there.
 
+pub mod backup;
 pub mod checkpoint;
 pub mod composition;
 pub mod compression;
@@ -55,6 +56,8 @@ commands! {
     stats_get: memory::stats(memory::StatsRequest) -> memory::Stats;
     health_check: health::check(health::HealthCheckRequest) -> health::Health;
     health_repair: health::repair(health::HealthRepairRequest) -> health::Health;
+    backup_create: backup::create(backup::BackupCreateRequest) -> backup::BackupCreated;
+    backup_status: backup::status(backup::BackupStatusRequest) -> backup::BackupStatus;
     project_list: memory::projects(memory::ProjectListRequest) -> Vec<memory::Project>;
     config_get: config::read(config::ConfigGetRequest) -> config::ConfigState;
     config_set: config::set(config::ConfigSetRequest) -> config::ConfigState;

@@ -28,6 +28,12 @@ use settings::{SETTINGS, VERSION};
 pub struct Config {
     /// Most bytes that the cache may take.
     pub max_cache_bytes: u64,
+    /// Whether the memory is backed up once a day by itself.
+    pub auto_backup: bool,
+    /// Where to: a folder, below the memory's when it is not an absolute path.
+    pub backup_folder: String,
+    /// How many backups that were made by themselves are kept.
+    pub keep_backups: u32,
     /// Tiers of a compression for which none were chosen.
     pub compression_preset: TierPreset,
     /// Whether keepits decay unless a compression says otherwise; if not, all are preserved.
@@ -56,6 +62,9 @@ impl Config {
         }
         Ok(Self {
             max_cache_bytes: settings::bytes(value_at(document, "storage.maxCacheSize")).unwrap_or(u64::MAX),
+            auto_backup: truth(document, "backup.automatic"),
+            backup_folder: value_at(document, "backup.folder").as_str().unwrap_or_default().to_owned(),
+            keep_backups: serde_json::from_value(value_at(document, "backup.keep").clone())?,
             compression_preset: serde_json::from_value(value_at(document, "defaults.compressionPreset").clone())?,
             keepit_decay_enabled: truth(document, "defaults.keepitDecayEnabled"),
             auto_register_sessions: truth(document, "defaults.autoRegisterSessions"),

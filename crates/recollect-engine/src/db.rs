@@ -15,6 +15,7 @@ mod migrate;
 mod project;
 mod search;
 mod session;
+mod snapshot;
 mod version;
 
 use std::path::{Path, PathBuf};
@@ -33,6 +34,7 @@ pub use message::MessageRow;
 pub use project::ProjectRow;
 pub use search::{ChangedFile, ChangedSession, FoundPlace, SearchedFile};
 pub use session::{SessionOrder, SessionRow, SessionSums};
+pub use snapshot::Snapshot;
 pub use version::VersionRow;
 
 /// An open database: one connection to write, one to read, so that lists show while something is registered. Clones share it.
@@ -76,6 +78,11 @@ impl Db {
         let value = work(&Rows { connection: &transaction })?;
         transaction.commit().map_err(failed)?;
         Ok(value)
+    }
+
+    /// The newest format of the database that this program knows.
+    pub fn newest_format() -> u64 {
+        migrate::newest()
     }
 
     /// Where the database is.

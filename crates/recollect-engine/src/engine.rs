@@ -169,6 +169,22 @@ pub struct Call<'a> {
     pub cancel: &'a Cancel,
 }
 
+/// Long work without an open memory: where progress goes, and whether to stop.
+#[derive(Clone, Copy)]
+pub struct Work<'a> {
+    /// Hears how far it is; called at most some times a second.
+    pub progress: &'a (dyn Fn(Progress) + Sync),
+    /// Set when the caller wants it to stop.
+    pub cancel: &'a Cancel,
+}
+
+impl<'a> Call<'a> {
+    /// What of the call is not the memory.
+    pub fn work(&self) -> Work<'a> {
+        Work { progress: self.progress, cancel: self.cancel }
+    }
+}
+
 /// A flag that asks long work to stop.
 #[derive(Debug, Clone, Default)]
 pub struct Cancel(Arc<AtomicBool>);

@@ -15,8 +15,10 @@ use crate::archive::Check;
 use crate::engine::Call;
 use crate::error::Result;
 use crate::event::Progress;
-use crate::{manifest, registry, search};
+use crate::{backup, manifest, registry, search};
 
+/// A backup of this age is worth a word.
+const OLD_BACKUP_HOURS: u64 = 7 * 24;
 const REPAIR: &str = "`recollect doctor --repair` mends it";
 
 /// Checks everything.
@@ -32,6 +34,7 @@ pub fn check(call: &Call<'_>) -> Result<Health> {
         manifests(call)?,
         originals(call)?,
         permissions(call)?,
+        backup(call)?,
     ]))
 }
 
@@ -189,4 +192,27 @@ fn permissions(call: &Call<'_>) -> Result<HealthFinding> {
     let open = permissions::open_to_others(call.engine.home().root())?;
     let problems = open.iter().map(|path| format!("others may read `{}`", path.display())).collect();
     Ok(finding("permissions", "files and folders are their owner's only".to_owned(), problems, REPAIR))
+}
+
+/// That there is none is no fault of the memory; that one could not be made by itself is.
+fn backup(call: &Call<'_>) -> Result<HealthFinding> {
+    let status = backup::status(call.engine)?;
+    let age = status.age_ms.unwrap_or_default() / 3_600_000;
+    let summary = match &status.last {
+        None => "none yet".to_owned(),
+        Some(last) => {
+            let age = if age < 48 { counted(age, "hour") } else { counted(age / 24, "day") };
+            format!("`{}`, {age} old", last.name)
+        }
+    };
+    let problems = status.failure.map(|failure| format!("the backup of the day failed: {}", failure.message));
+    let found = finding(
+        "backup",
+        summary,
+        problems.into_iter().collect(),
+        "mend the cause, or choose another folder: `recollect config set backup.folder DIR`",
+    );
+    let advice =
+        (age >= OLD_BACKUP_HOURS || status.last.is_none()).then(|| "`recollect backup DIR` makes one".to_owned());
+    Ok(HealthFinding { remedy: found.remedy.clone().or(advice), ..found })
 }

@@ -60,9 +60,19 @@ impl Home {
         self.cache().join("search")
     }
 
-    /// Copies of transcripts, made before the one action that writes into them.
+    /// Copies of transcripts, made before the one action that writes into them, and backups that are made by themselves.
     pub fn backups(&self) -> PathBuf {
         self.0.join("backups")
+    }
+
+    /// Which backup was made last.
+    pub fn last_backup(&self) -> PathBuf {
+        self.0.join("last-backup.json")
+    }
+
+    /// Locked while a backup is made.
+    pub fn backup_lock(&self) -> PathBuf {
+        self.0.join("backup.lock")
     }
 
     /// All projects.
@@ -137,6 +147,18 @@ pub fn open_private(path: &Path) -> Result<fs_err::File> {
         options.mode(0o600);
     }
     Ok(options.open(path)?)
+}
+
+/// Makes a rename in a folder last through a loss of power.
+#[cfg(unix)]
+pub fn sync_folder(folder: &Path) -> Result<()> {
+    Ok(fs_err::File::open(folder)?.sync_all()?)
+}
+
+/// Elsewhere folders cannot be synced; the files themselves are.
+#[cfg(not(unix))]
+pub fn sync_folder(_folder: &Path) -> Result<()> {
+    Ok(())
 }
 
 /// Writes a whole file or nothing: a temporary beside it, `0600`, fsync, rename.

@@ -6,6 +6,7 @@
 
 pub mod api;
 pub mod archive;
+pub mod backup;
 pub mod checkpoint;
 pub mod compose;
 pub mod compress;

@@ -35,7 +35,8 @@ pub struct Health {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export, optional_fields = nullable)]
 pub struct HealthFinding {
-    /// What was checked: `database`, `packs`, `watermarks`, `index`, `manifests`, `originals`, `permissions`.
+    /// What was checked: `database`, `packs`, `watermarks`, `index`, `manifests`, `originals`,
+    /// `permissions`, `backup`.
     pub name: String,
     /// Whether it is sound.
     pub ok: bool,
@@ -43,7 +44,7 @@ pub struct HealthFinding {
     pub summary: String,
     /// What is wrong, each in words.
     pub problems: Vec<String>,
-    /// What to do about it.
+    /// What to do about it; also advice where nothing is wrong.
     pub remedy: Option<String>,
 }
 

@@ -12,7 +12,7 @@ use tempfile::NamedTempFile;
 
 use super::codec;
 use crate::error::{Error, ErrorKind, Result};
-use crate::home::create_private;
+use crate::home::{create_private, sync_folder};
 
 /// First bytes of a pack; the digit is the version of the format.
 const HEAD: &[u8; 8] = b"RCLPACK1";
@@ -211,18 +211,6 @@ impl PackWriter {
         sync_folder(&folder)?;
         Ok(Sealed { id, bytes: self.at + index.len() as u64 + TRAILER, index: self.index })
     }
-}
-
-/// Makes a rename last through a loss of power.
-#[cfg(unix)]
-fn sync_folder(folder: &Path) -> Result<()> {
-    Ok(fs_err::File::open(folder)?.sync_all()?)
-}
-
-/// Elsewhere folders cannot be synced; the file itself is.
-#[cfg(not(unix))]
-fn sync_folder(_folder: &Path) -> Result<()> {
-    Ok(())
 }
 
 /// Reads a block of a pack.

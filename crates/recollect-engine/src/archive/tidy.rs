@@ -108,6 +108,19 @@ impl Archive {
         Ok(sum(&before).saturating_sub(sum(&after)))
     }
 
+    /// While this is held, no pack is deleted; waits for who deletes some.
+    pub(crate) fn keep_all(&self) -> Result<File> {
+        let lock = self.lock()?;
+        lock.file().lock()?;
+        Ok(lock)
+    }
+
+    /// The files of the packs that are in use in a view of the database.
+    pub(crate) fn pack_files(&self, rows: &crate::db::Rows<'_>) -> Result<Vec<std::path::PathBuf>> {
+        let packs = rows.packs()?;
+        Ok(packs.iter().filter(|pack| pack.retired_at.is_none()).map(|pack| pack.id.path(&self.root)).collect())
+    }
+
     pub(super) fn lock(&self) -> Result<File> {
         open_private(&self.root.join("tidy.lock"))
     }

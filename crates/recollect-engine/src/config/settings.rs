@@ -74,6 +74,9 @@ pub const SETTINGS: &[Setting] = &[
     setting("ui.defaultView", Literal::Text("timeline"), Allowed::Word(&["timeline", "list"])),
     setting("ui.showTokenEstimates", TRUE, Allowed::Truth),
     setting("ui.confirmDestructiveActions", TRUE, Allowed::Truth),
+    setting("backup.automatic", TRUE, Allowed::Truth),
+    setting("backup.folder", Literal::Text("backups"), Allowed::Text),
+    setting("backup.keep", Literal::Whole(3), Allowed::Whole { from: 1, to: 365 }),
 ];
 
 impl Setting {

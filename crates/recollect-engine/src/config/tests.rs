@@ -50,7 +50,7 @@ fn the_first_change_writes_all_defaults() {
     let folder = Folder::new();
     folder.set("defaults.model", json!("sonnet")).unwrap();
     let written: Value = serde_json::from_str(&folder.text()).unwrap();
-    // 3.3 with the section `ui` of Appendix B.
+    // 3.3 with the section `ui` of Appendix B, then what is ours.
     let expected = json!({
         "version": "1.0.0",
         "createdAt": "2026-01-20T10:00:00.000Z",
@@ -61,7 +61,8 @@ fn the_first_change_writes_all_defaults() {
             "maxSessionDistance": 10,
             "pinnedWeight": 1.0
         },
-        "ui": { "defaultView": "timeline", "showTokenEstimates": true, "confirmDestructiveActions": true }
+        "ui": { "defaultView": "timeline", "showTokenEstimates": true, "confirmDestructiveActions": true },
+        "backup": { "automatic": true, "folder": "backups", "keep": 3 }
     });
     assert_eq!(written.to_string(), expected.to_string(), "also in this order");
     #[cfg(unix)]

@@ -8,6 +8,11 @@ use crate::error::{Error, ErrorKind, Result};
 /// In order; the number of a migration is its place here, from 1, and stands in `PRAGMA user_version`.
 const MIGRATIONS: &[&str] = &[include_str!("../../migrations/0001_foundation.sql")];
 
+/// The number of the last migration.
+pub(super) fn newest() -> u64 {
+    MIGRATIONS.len() as u64
+}
+
 /// Brings the tables up to date.
 pub(super) fn migrate(connection: &mut Connection) -> Result<()> {
     let newest = MIGRATIONS.len();

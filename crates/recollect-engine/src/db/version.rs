@@ -7,7 +7,7 @@ use super::{Rows, failed, from_json, to_json};
 use crate::api::compression::{CompressionSettings, KeepitStats, LeftOut};
 use crate::document;
 use crate::error::Result;
-use crate::ids::{SessionId, VersionId};
+use crate::ids::{ProjectId, SessionId, VersionId};
 use crate::time::Time;
 
 /// A version as it is stored.
@@ -158,6 +158,18 @@ impl Rows<'_> {
             .map_err(failed)?;
         let rows = statement.query_map([session.as_str()], from_row).map_err(failed)?;
         rows.filter_map(Result::transpose).collect::<rusqlite::Result<_>>().map_err(failed)
+    }
+
+    /// The files of all versions: project, session, name without ending.
+    pub fn version_files(&self) -> Result<Vec<(ProjectId, SessionId, String)>> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT project_id, session_id, file FROM version JOIN session USING (session_id)")
+            .map_err(failed)?;
+        let rows = statement
+            .query_map([], |row| Ok((row.get::<_, String>(0)?.into(), row.get::<_, String>(1)?.into(), row.get(2)?)))
+            .map_err(failed)?;
+        rows.collect::<rusqlite::Result<_>>().map_err(failed)
     }
 
     /// One version.

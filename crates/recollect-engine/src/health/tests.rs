@@ -100,7 +100,7 @@ fn a_memory_in_use_is_sound() {
     let health = memory.call(check).expect("checked");
     assert!(health.ok, "{health:?}");
     let names: Vec<&str> = health.checks.iter().map(|check| check.name.as_str()).collect();
-    assert_eq!(names, ["database", "packs", "watermarks", "index", "manifests", "originals", "permissions"]);
+    assert_eq!(names, ["database", "packs", "watermarks", "index", "manifests", "originals", "permissions", "backup"]);
 }
 
 #[test]

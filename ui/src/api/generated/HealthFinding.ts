@@ -5,7 +5,8 @@
  */
 export type HealthFinding = { 
 /**
- * What was checked: `database`, `packs`, `watermarks`, `index`, `manifests`, `originals`, `permissions`.
+ * What was checked: `database`, `packs`, `watermarks`, `index`, `manifests`, `originals`,
+ * `permissions`, `backup`.
  */
 name: string, 
 /**
@@ -21,6 +22,6 @@ summary: string,
  */
 problems: Array<string>, 
 /**
- * What to do about it.
+ * What to do about it; also advice where nothing is wrong.
  */
 remedy?: string | null, };

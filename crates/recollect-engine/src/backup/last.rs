@@ -1,0 +1,47 @@
+//! Which backup was made last: `last-backup.json`. Losing it loses only what the Storage page says.
+
+use serde::{Deserialize, Serialize};
+
+use crate::api::backup::{Backup, BackupFailure};
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::home::write_atomically;
+use crate::time::Time;
+
+/// The record.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Last {
+    /// The backup.
+    pub backup: Option<Backup>,
+    /// The state that it holds.
+    pub state: Option<String>,
+    /// When it was found that nothing had changed since.
+    pub looked_at: Option<Time>,
+    /// Why the last try failed.
+    pub failure: Option<BackupFailure>,
+}
+
+impl Last {
+    /// Nothing when there is none, or none that is understood: that one is moved aside.
+    pub(super) fn load(engine: &Engine) -> Result<Self> {
+        let path = engine.home().last_backup();
+        let bytes = match fs_err::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
+            Err(error) => return Err(error.into()),
+        };
+        match serde_json::from_slice(&bytes) {
+            Ok(last) => Ok(last),
+            Err(_) => {
+                fs_err::rename(&path, path.with_extension("json.damaged"))?;
+                Ok(Self::default())
+            }
+        }
+    }
+
+    pub(super) fn save(&self, engine: &Engine) -> Result<()> {
+        let text = serde_json::to_string_pretty(self)? + "\n";
+        write_atomically(&engine.home().last_backup(), text.as_bytes())
+    }
+}
