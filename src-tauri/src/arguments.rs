@@ -28,6 +28,8 @@ pub struct Arguments {
 pub struct Surroundings {
     /// Home folder of the user.
     pub user_home: Option<PathBuf>,
+    /// Where the user keeps what was downloaded and what is worked on.
+    pub export_folders: Vec<PathBuf>,
     /// Where programs are looked for.
     pub search_path: OsString,
     /// The terminal that the user prefers, by `TERMINAL`.

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use recollect_engine::event::EventSink;
+use recollect_engine::event::{Event, EventSink};
 use serde::Serialize;
 use tauri::{AppHandle, DragDropEvent, Emitter, PhysicalPosition, Window};
 use ts_rs::TS;
 
-/// Carries an [`recollect_engine::event::Event`].
+/// Carries an [`Event`].
 const ENGINE: &str = "engine";
 /// Carries a [`FileDrop`].
 const DROP: &str = "drop";
@@ -18,6 +18,9 @@ const OPEN_PATHS: &str = "open_paths";
 /// Forwards what the engine tells to the page.
 pub(crate) fn sink(app: AppHandle) -> EventSink {
     std::sync::Arc::new(move |event| {
+        if let Event::WatchChanged { status } = &event {
+            crate::tray::show_watch(&app, status.state);
+        }
         // Only fails while the program is shutting down; nobody listens then.
         let _ = app.emit(ENGINE, event);
     })

@@ -15,7 +15,7 @@ use clap::Parser;
 use recollect_engine::EngineOptions;
 use recollect_engine::time::Clock;
 use tauri::webview::PageLoadEvent;
-use tauri::{AppHandle, Manager, Window, WindowEvent};
+use tauri::{AppHandle, Manager, RunEvent, Window, WindowEvent};
 use tauri_plugin_window_state::{AppHandleExt, StateFlags};
 
 pub use arguments::{Arguments, Surroundings};
@@ -54,7 +54,13 @@ pub fn run(arguments: Arguments, surroundings: Surroundings, clock: Clock) -> ta
             }
         })
         .on_window_event(window_event)
-        .run(tauri::generate_context!())
+        .build(tauri::generate_context!())?
+        .run(|app, event| {
+            if matches!(event, RunEvent::Exit) {
+                app.state::<Arc<Memory>>().close();
+            }
+        });
+    Ok(())
 }
 
 /// Whether closing the window leaves a way back; false where the library of the tray is missing.
@@ -80,6 +86,7 @@ fn engine_options(
         claude_home: place(&arguments.claude_home, ".claude")?,
         clock,
         sink: events::sink(app.clone()),
+        export_folders: surroundings.export_folders.clone(),
     })
 }
 

@@ -35,11 +35,18 @@ fn main() -> ExitCode {
 fn surroundings(own_variables: Vec<&'static str>) -> Surroundings {
     Surroundings {
         user_home: dirs::home_dir(),
+        export_folders: export_folders(),
         search_path: variable("PATH").unwrap_or_default(),
         terminal: variable("TERMINAL"),
         current_dir: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
         own_variables,
     }
+}
+
+/// Downloads and the desktop, where the desktop says they are, else by their usual names.
+fn export_folders() -> Vec<PathBuf> {
+    let known = [(dirs::download_dir(), "Downloads"), (dirs::desktop_dir(), "Desktop")];
+    known.into_iter().filter_map(|(known, name)| known.or_else(|| Some(dirs::home_dir()?.join(name)))).collect()
 }
 
 /// Sets the guard unless the user has: the name of the variable if it did. GLib's own call is safe here, as no thread

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use recollect_engine::api;
 use recollect_engine::engine::{Call, Cancel};
 use recollect_engine::error::{Error, WireError};
+use recollect_engine::watch::{Follow, Told};
 use recollect_engine::{Engine, EngineOptions};
 use serde_json::Value;
 use tauri::State;
@@ -16,9 +17,21 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// Opens the memory; a failure is what every call is then answered with, so that the page can show it.
+    /// Opens the memory and begins to follow the client; a failure is what every call is then answered with, so that the page can show it.
     pub(crate) fn open(&self, options: EngineOptions) {
-        self.engine.get_or_init(|| Engine::open(options).map_err(|error| error.to_wire()));
+        let engine = self.engine.get_or_init(|| Engine::open(options).map_err(|error| error.to_wire()));
+        if let Ok(engine) = engine {
+            let told = std::sync::Arc::new(|_: Told<'_>| {});
+            // Without a thread nothing is followed, which the page shows; all else works.
+            let _ = engine.watch().start(engine, Follow { at_once: false, told });
+        }
+    }
+
+    /// Ends what goes on beside calls, after what must not be left half-done.
+    pub(crate) fn close(&self) {
+        if let Some(Ok(engine)) = self.engine.get() {
+            engine.watch().stop();
+        }
     }
 
     /// Runs a command, waiting for the memory to be open. Blocks: never call it on the main thread.

@@ -183,6 +183,7 @@ mod tests {
             }
             let surroundings = Surroundings {
                 user_home: None,
+                export_folders: Vec::new(),
                 search_path: folder.path().as_os_str().to_owned(),
                 terminal: None,
                 current_dir: folder.path().to_owned(),

@@ -1,19 +1,21 @@
-//! The tray: open the window, take in what is newest, quit.
+//! The tray: open the window, take in what is newest, pause following the client, quit.
 
 use std::sync::Arc;
 
 use recollect_engine::api::ingest::{IngestReport, IngestRequest, IngestStatus};
+use recollect_engine::api::watch::{WatchState, WatchStatus};
 use recollect_engine::error::{Error, WireError};
 use tauri::image::Image;
-use tauri::menu::{MenuBuilder, MenuItemBuilder};
+use tauri::menu::{MenuBuilder, MenuItem, MenuItemBuilder};
 use tauri::tray::{MouseButton, MouseButtonState, TrayIconBuilder, TrayIconEvent};
-use tauri::{AppHandle, Manager};
+use tauri::{AppHandle, Manager, Wry};
 use tauri_plugin_notification::NotificationExt;
 
 use crate::rpc::Memory;
 
 const OPEN: &str = "open";
 const INGEST_LATEST: &str = "ingest_latest";
+const PAUSE: &str = "pause";
 const QUIT: &str = "quit";
 
 /// Puts the icon into the panel.
@@ -21,10 +23,12 @@ const QUIT: &str = "quit";
 /// # Errors
 /// When the platform has no tray.
 pub(crate) fn install(app: &AppHandle) -> tauri::Result<()> {
+    let pause = MenuItemBuilder::with_id(PAUSE, PAUSE_WATCHING).enabled(false).build(app)?;
     let menu = MenuBuilder::new(app)
         .item(&MenuItemBuilder::with_id(OPEN, "Open Recollect").build(app)?)
         .separator()
         .item(&MenuItemBuilder::with_id(INGEST_LATEST, "Ingest latest export").build(app)?)
+        .item(&pause)
         .separator()
         .item(&MenuItemBuilder::with_id(QUIT, "Quit").build(app)?)
         .build()?;
@@ -36,6 +40,7 @@ pub(crate) fn install(app: &AppHandle) -> tauri::Result<()> {
         .on_menu_event(|app, event| match event.id().as_ref() {
             OPEN => show_window(app),
             INGEST_LATEST => ingest_latest(app.clone()),
+            PAUSE => pause_or_go_on(app.clone()),
             QUIT => app.exit(0),
             _ => {}
         })
@@ -45,7 +50,53 @@ pub(crate) fn install(app: &AppHandle) -> tauri::Result<()> {
             }
         })
         .build(app)?;
+    app.manage(PauseItem(pause));
+    let memory = app.state::<Arc<Memory>>().inner().clone();
+    let app = app.clone();
+    // The memory may have opened before this item was there to be told.
+    tauri::async_runtime::spawn_blocking(move || {
+        if let Ok(status) = watch_status(&memory) {
+            show_watch(&app, status.state);
+        }
+    });
     Ok(())
+}
+
+/// The item that pauses following the client.
+struct PauseItem(MenuItem<Wry>);
+
+const PAUSE_WATCHING: &str = "Pause watching";
+const RESUME_WATCHING: &str = "Resume watching";
+
+/// Lets the tray say what clicking does now. Returns at once, on whatever thread.
+pub(crate) fn show_watch(app: &AppHandle, state: WatchState) {
+    let on_main = app.clone();
+    // Fails only while the program ends.
+    let _ = app.run_on_main_thread(move || {
+        let Some(item) = on_main.try_state::<PauseItem>() else { return };
+        let label = if state == WatchState::Paused { RESUME_WATCHING } else { PAUSE_WATCHING };
+        if item.0.text().is_ok_and(|shown| shown != label) {
+            let _ = item.0.set_text(label);
+        }
+        let can_pause = state != WatchState::Off;
+        if item.0.is_enabled().is_ok_and(|enabled| enabled != can_pause) {
+            let _ = item.0.set_enabled(can_pause);
+        }
+    });
+}
+
+fn watch_status(memory: &Memory) -> Result<WatchStatus, WireError> {
+    let status = memory.call("watch_get", serde_json::json!({}))?;
+    serde_json::from_value(status).map_err(|error| Error::from(error).to_wire())
+}
+
+fn pause_or_go_on(app: AppHandle) {
+    tauri::async_runtime::spawn_blocking(move || {
+        let memory = app.state::<Arc<Memory>>();
+        let paused = watch_status(&memory).is_ok_and(|status| status.state == WatchState::Paused);
+        // What came of it is told by an event, to the page and to this menu.
+        let _ = memory.call("watch_set", serde_json::json!({ "paused": !paused }));
+    });
 }
 
 /// Brings the window to the front, wherever it was.

@@ -7,6 +7,7 @@ mod app;
 mod desktop;
 mod drop;
 mod journey;
+mod live;
 mod mouse;
 mod panel;
 mod screen;

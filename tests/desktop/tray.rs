@@ -18,7 +18,7 @@ async fn ingest_latest_takes_the_newest_session_and_says_so() {
     let tray = desktop.panel.tray();
     assert_eq!(
         tray.labels(),
-        ["Open Recollect", "Ingest latest export", "Quit"],
+        ["Open Recollect", "Ingest latest export", "Pause watching", "Quit"],
         "the tray offers what the window offers, shortly"
     );
 

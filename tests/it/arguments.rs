@@ -23,6 +23,7 @@ fn the_short_help_lists_every_command() {
 
     Commands:
       ingest          Take transcripts and exports into the memory
+      watch           Take in what Claude Code writes, as it writes it
       projects        List the projects in memory, most recent first
       sessions        List the sessions in memory, newest first, or set what is yours to say about one
       show            Show the messages of a session, or of a version of it
@@ -77,7 +78,7 @@ fn every_command_has_help_that_says_what_it_does() {
         assert!(help.lines().next().is_some_and(|line| line.len() > 10), "`{command} --help` says what it does");
         count += 1;
     }
-    assert_eq!(count, 25, "commands in the help");
+    assert_eq!(count, 26, "commands in the help");
 }
 
 #[test]

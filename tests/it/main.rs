@@ -19,6 +19,7 @@ mod real_client;
 mod search;
 mod tidy;
 mod together;
+mod watch;
 mod work;
 
 #[test]

@@ -2,6 +2,7 @@ import { createApp } from 'vue'
 import App from './App.vue'
 import { router } from './router'
 import { followMemory } from './state/memory'
+import { followWatch } from './state/watch'
 import './styles/tokens.css'
 import './styles/base.css'
 import './styles/drag.css'
@@ -10,3 +11,4 @@ import './styles/prose.css'
 
 createApp(App).use(router).mount('#app')
 void followMemory()
+void followWatch().catch(() => undefined)

@@ -122,6 +122,7 @@ impl Memory {
             claude_home: folder.join("client"),
             clock: Arc::new(|| Time::from_millis(jiff::Timestamp::now().as_millisecond())),
             sink: Arc::new(|_| {}),
+            export_folders: Vec::new(),
         })?)
     }
 

@@ -34,6 +34,7 @@ pub(crate) fn run(sizes: &[u64], program: Option<&Path>, folder: Option<PathBuf>
             claude_home: root.join("client"),
             clock: Arc::new(|| Time::from_millis(jiff::Timestamp::now().as_millisecond())),
             sink: Arc::new(|_| {}),
+            export_folders: Vec::new(),
         })?;
         let call = Call { engine: &engine, progress: &|_| {}, cancel: &Cancel::default() };
         let words = write(&client, known, *size)?;

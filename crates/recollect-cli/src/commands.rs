@@ -26,6 +26,7 @@ mod sessions;
 mod show;
 mod stats;
 mod versions;
+mod watch;
 
 use clap::Subcommand;
 use recollect_engine::Result;
@@ -45,6 +46,7 @@ pub(crate) enum Outcome {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Ingest(ingest::Ingest),
+    Watch(watch::Watch),
     Projects(projects::Projects),
     Sessions(sessions::Sessions),
     Show(show::Show),
@@ -78,6 +80,7 @@ impl Command {
             Self::Resume(command) => return command.run(face),
             Self::Import(command) => return command.run(face),
             Self::Doctor(command) => return command.run(face),
+            Self::Watch(command) => command.run(face),
             Self::Projects(command) => command.run(face),
             Self::Sessions(command) => command.run(face),
             Self::Show(command) => command.run(face),

@@ -14,13 +14,12 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Parser;
-use recollect_engine::engine::Cancel;
 use recollect_engine::time::Time;
 use recollect_engine::{EngineOptions, Error, Result};
 
 use crate::arguments::{Arguments, Global};
 use crate::commands::Outcome;
-use crate::face::Face;
+use crate::face::{Face, Stop};
 use crate::output::Terminal;
 
 fn main() -> ExitCode {
@@ -36,8 +35,8 @@ fn main() -> ExitCode {
 
 fn run(arguments: Arguments, terminal: Terminal) -> Result<Outcome> {
     let Arguments { global, command } = arguments;
-    let cancel = stop_on_signals()?;
-    let face = Face::new(engine_options(global)?, terminal, cancel);
+    let stop = Stop::on_signals()?;
+    let face = Face::new(engine_options(global)?, terminal, stop);
     command.run(&face)
 }
 
@@ -49,7 +48,14 @@ fn engine_options(global: Global) -> Result<EngineOptions> {
         claude_home: place(global.claude_home, user.as_deref(), ".claude", "--claude-home")?,
         clock: Arc::new(now),
         sink: Arc::new(|_| {}),
+        export_folders: export_folders(user.as_deref()),
     })
+}
+
+/// Where people keep what they download and what they work on.
+fn export_folders(user: Option<&Path>) -> Vec<PathBuf> {
+    let known = [(dirs::download_dir(), "Downloads"), (dirs::desktop_dir(), "Desktop")];
+    known.into_iter().filter_map(|(known, name)| known.or_else(|| Some(user?.join(name)))).collect()
 }
 
 /// A folder as an absolute path: the one given, else the one of that name in the user's home. An empty one is not given.
@@ -69,18 +75,4 @@ fn place(given: Option<OsString>, user: Option<&Path>, name: &str, flag: &str) -
 fn now() -> Time {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     Time::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
-}
-
-/// The first Ctrl-C (or termination) asks the work to stop where nothing is half-written; the second stops at once.
-fn stop_on_signals() -> Result<Cancel> {
-    let cancel = Cancel::default();
-    let asked = cancel.clone();
-    ctrlc::set_handler(move || {
-        if asked.check().is_err() {
-            std::process::exit(130);
-        }
-        asked.cancel();
-    })
-    .map_err(|error| Error::internal("failed to listen for Ctrl-C").because(error))?;
-    Ok(cancel)
 }

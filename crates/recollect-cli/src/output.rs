@@ -89,6 +89,15 @@ impl Terminal {
         Ok(out.flush()?)
     }
 
+    /// Writes one document of many on a line of its own.
+    pub(crate) fn record(&self, document: &impl Serialize) -> Result<()> {
+        let mut line = serde_json::to_vec(document)?;
+        line.push(b'\n');
+        let mut out = std::io::stdout().lock();
+        out.write_all(&line)?;
+        Ok(out.flush()?)
+    }
+
     /// Writes text for a person.
     pub(crate) fn text(&self, text: &str) -> Result<()> {
         let mut out = BufWriter::new(anstream::stdout().lock());

@@ -76,6 +76,7 @@ CREATE TABLE place (
     PRIMARY KEY (path, file_id)
 ) STRICT;
 CREATE INDEX place_by_file ON place (file_id);
+CREATE INDEX place_by_time ON place (seen_at);
 
 -- Files of the archive.
 CREATE TABLE pack (

@@ -16,6 +16,7 @@ pub mod keepit;
 pub mod memory;
 pub mod search;
 pub mod session;
+pub mod watch;
 
 use serde_json::Value;
 
@@ -69,6 +70,8 @@ commands! {
     session_update: session::update(session::SessionUpdateRequest) -> session::SessionSummary;
     session_remove: session::remove(session::SessionRemoveRequest) -> session::SessionRemoved;
     session_restore: session::restore(session::SessionRestoreRequest) -> session::RestoreReport;
+    watch_get: watch::read(watch::WatchGetRequest) -> watch::WatchStatus;
+    watch_set: watch::set(watch::WatchSetRequest) -> watch::WatchStatus;
     message_list: session::messages(session::MessageListRequest) -> session::MessagePage;
 
     search_query: search::query(search::SearchRequest) -> search::SearchAnswer;

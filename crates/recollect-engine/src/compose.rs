@@ -248,6 +248,7 @@ pub fn resume(engine: &Engine, request: &ResumeRequest) -> Result<Resumed> {
     let mut sessions = row.record.used_in_sessions.clone();
     sessions.push(session_id.to_string());
     set_sessions(engine, &row, &sessions)?;
+    engine.db().write(|rows| rows.put_fact(&bytes_written(&session_id.to_string()), &lines.len().to_string()))?;
     let project = resume::project_folder(engine.claude_home(), &folder.path);
     let file = match resume::write_new(&project, session_id, &lines) {
         Ok(file) => file,
@@ -265,6 +266,11 @@ pub fn resume(engine: &Engine, request: &ResumeRequest) -> Result<Resumed> {
         cwd: folder.path,
         command: format!("claude --resume {session_id}"),
     })
+}
+
+/// The fact that says how many bytes a session had that was started from a composition: more are the user's.
+pub(crate) fn bytes_written(session: &str) -> String {
+    format!("bytes_written {session}")
 }
 
 /// Notes the sessions that were started from a composition, in the database and in its document.

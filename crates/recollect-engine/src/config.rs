@@ -8,7 +8,7 @@ pub mod settings;
 #[cfg(test)]
 mod tests;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rust_decimal::Decimal;
 use serde_json::Value;
@@ -38,8 +38,12 @@ pub struct Config {
     pub compression_preset: TierPreset,
     /// Whether keepits decay unless a compression says otherwise; if not, all are preserved.
     pub keepit_decay_enabled: bool,
-    /// Whether sessions are taken into the memory by themselves.
+    /// Whether a memory that holds nothing yet begins by itself; if not, the first sessions are taken in when the user says so.
     pub auto_register_sessions: bool,
+    /// Whether the desktop follows the client while it runs.
+    pub watch: bool,
+    /// Folders of exports that are followed too; none lets the latest export be looked for where people keep them.
+    pub export_folders: Vec<PathBuf>,
     /// The model that language-model engines ask.
     pub model: String,
     /// How keepits decay.
@@ -68,6 +72,8 @@ impl Config {
             compression_preset: serde_json::from_value(value_at(document, "defaults.compressionPreset").clone())?,
             keepit_decay_enabled: truth(document, "defaults.keepitDecayEnabled"),
             auto_register_sessions: truth(document, "defaults.autoRegisterSessions"),
+            watch: truth(document, "watch.enabled"),
+            export_folders: serde_json::from_value(value_at(document, "watch.exportFolders").clone())?,
             model: value_at(document, "defaults.model").as_str().unwrap_or_default().to_owned(),
             decay: Decay {
                 light: decimal(document, "keepitDecay.compressionBase.light")?,

@@ -10,6 +10,7 @@ mod file;
 mod health;
 mod imported;
 mod keepit;
+mod marks;
 mod message;
 mod migrate;
 mod project;
@@ -30,6 +31,7 @@ pub use chunk::PackRow;
 pub use composition::CompositionRow;
 pub use file::{FileRow, Part, PlaceRow};
 pub use keepit::KeepitRow;
+pub use marks::Marks;
 pub use message::MessageRow;
 pub use project::ProjectRow;
 pub use search::{ChangedFile, ChangedSession, FoundPlace, SearchedFile};
@@ -83,6 +85,11 @@ impl Db {
     /// The newest format of the database that this program knows.
     pub fn newest_format() -> u64 {
         migrate::newest()
+    }
+
+    /// A number that changes whenever another program, and only another, has written.
+    pub fn version_of_others(&self) -> Result<i64> {
+        lock(&self.writer).query_row("PRAGMA data_version", [], |row| row.get(0)).map_err(failed)
     }
 
     /// Where the database is.

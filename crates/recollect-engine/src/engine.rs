@@ -17,6 +17,7 @@ use crate::manifest;
 use crate::search::Search;
 use crate::time::{Clock, Time};
 use crate::tokens::Counter;
+use crate::watch::{self, Watch};
 
 /// What a face gives the engine: places, the clock, and where events go.
 #[derive(Clone)]
@@ -29,6 +30,8 @@ pub struct EngineOptions {
     pub clock: Clock,
     /// Receives events.
     pub sink: EventSink,
+    /// Folders in which people keep exports, such as Downloads and Desktop; looked into only when asked for the latest.
+    pub export_folders: Vec<PathBuf>,
 }
 
 /// An open memory. Clones share it.
@@ -45,6 +48,7 @@ struct Inner {
     counter: Counter,
     jobs: Jobs,
     search: Search,
+    watch: Watch,
 }
 
 impl Engine {
@@ -66,6 +70,7 @@ impl Engine {
                 counter,
                 jobs: Jobs::default(),
                 search: Search::default(),
+                watch: Watch::default(),
             }),
         };
         engine.recount()?;
@@ -96,6 +101,16 @@ impl Engine {
     /// Work that goes on beside calls.
     pub(crate) fn jobs(&self) -> &Jobs {
         &self.inner.jobs
+    }
+
+    /// Whoever follows the client's folder for this memory.
+    pub fn watch(&self) -> &Watch {
+        &self.inner.watch
+    }
+
+    /// Folders in which people keep exports.
+    pub fn export_folders(&self) -> &[PathBuf] {
+        &self.inner.options.export_folders
     }
 
     /// The full-text index, once it was opened.
@@ -130,6 +145,10 @@ impl Engine {
         self.archive().recover()?;
         let behind: Vec<ProjectId> =
             self.db().read(|rows| rows.dirty_projects())?.into_iter().map(|(project, _)| project).collect();
+        // Who follows the client writes them soon, and all that are behind; nobody's start waits for it.
+        if behind.is_empty() || watch::is_followed(self.home())? {
+            return Ok(());
+        }
         self.mirror(&behind)
     }
 

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
+use crate::api::watch::WatchStatus;
 use crate::error::WireError;
 use crate::ids::{JobId, ProjectId, SessionId};
 
@@ -63,6 +64,11 @@ pub enum Event {
     CompositionsChanged,
     /// The configuration changed.
     ConfigChanged,
+    /// Whoever follows the client began, paused, caught up or failed.
+    WatchChanged {
+        /// How it stands now.
+        status: WatchStatus,
+    },
 }
 
 /// Receives events; called from any thread, must return quickly.

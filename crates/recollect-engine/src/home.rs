@@ -40,6 +40,11 @@ impl Home {
         self.0.join("memory.lock")
     }
 
+    /// Held by the one program that follows the client.
+    pub fn watch_lock(&self) -> PathBuf {
+        self.0.join("watch.lock")
+    }
+
     /// Named states of the memory.
     pub fn checkpoints(&self) -> PathBuf {
         self.0.join("checkpoints.json")

@@ -37,6 +37,7 @@ pub mod time;
 pub mod tokens;
 pub mod transcript;
 pub mod versions;
+pub mod watch;
 
 pub use engine::{Engine, EngineOptions};
 pub use error::{Error, ErrorKind, Result};

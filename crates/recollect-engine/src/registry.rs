@@ -6,6 +6,7 @@
 mod candidate;
 mod commit;
 mod container;
+mod follow;
 mod identity;
 mod keep;
 mod list;
@@ -41,6 +42,7 @@ use crate::sources::claude_code::Fold;
 use candidate::{Candidate, Rejected, is_uuid};
 use scan::{Scan, Start};
 
+pub(crate) use follow::{Behind, Followed, behind, follow};
 pub use keep::{add_keepit, decay, keepits, remove_keepit, weigh_keepit};
 pub use list::{detail, overview, page, projects, resolve, stats, summary, update};
 pub use read::{Loaded, load, map, message_of, messages, stored_messages};
@@ -69,7 +71,7 @@ enum Work {
 
 /// What `stat` says of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stat {
+pub(crate) struct Stat {
     bytes: u64,
     modified: i64,
     inode: u64,
@@ -114,6 +116,21 @@ pub fn ingest(call: &Call<'_>, request: &IngestRequest) -> Result<IngestReport> 
     {
         return Err(Error::not_found(format!("`{}`: {reason}", path.display())).hint("nothing was changed"));
     }
+    let (report, projects) = take_in(call, candidates, rejected, request.project.as_ref())?;
+    engine.mirror(&projects)?;
+    tidy(call)?;
+    tell(engine, &report, projects);
+    Ok(report)
+}
+
+/// Takes candidates in; returns the projects that changed, whose files that mirror them are still to be written.
+fn take_in(
+    call: &Call<'_>,
+    candidates: Vec<Candidate>,
+    rejected: Vec<Rejected>,
+    project: Option<&ProjectId>,
+) -> Result<(IngestReport, Vec<ProjectId>)> {
+    let engine = call.engine;
     let total: u64 = candidates.iter().map(|candidate| Stat::of(&candidate.path).map_or(0, |stat| stat.bytes)).sum();
     let meter = Meter { call, total, done: AtomicU64::new(0), told: Mutex::new(0) };
     let (containers, candidates): (Vec<Candidate>, Vec<Candidate>) =
@@ -132,7 +149,7 @@ pub fn ingest(call: &Call<'_>, request: &IngestRequest) -> Result<IngestReport> 
         let read: Vec<Vec<Taken>> = read.into_iter().collect::<Result<_>>()?;
         report.totals.bytes_stored += batch.finish()?;
         for (group, taken) in some.iter().zip(read) {
-            for project in commit_or_read_again(engine, group, taken, request, &meter, &mut report)? {
+            for project in commit_or_read_again(engine, group, taken, project, &meter, &mut report)? {
                 if !projects.contains(&project) {
                     projects.push(project);
                 }
@@ -140,7 +157,7 @@ pub fn ingest(call: &Call<'_>, request: &IngestRequest) -> Result<IngestReport> 
         }
     }
     for container in &containers {
-        for project in container::ingest(container, request.project.as_ref(), &meter, &mut report)? {
+        for project in container::ingest(container, project, &meter, &mut report)? {
             if !projects.contains(&project) {
                 projects.push(project);
             }
@@ -168,9 +185,12 @@ pub fn ingest(call: &Call<'_>, request: &IngestRequest) -> Result<IngestReport> 
         });
     }
     note_caused(engine, &mut report)?;
-    engine.mirror(&projects)?;
-    tidy(call)?;
     finish(&mut report, engine.db().read(|rows| rows.message_counts())?.1);
+    Ok((report, projects))
+}
+
+/// Tells the faces which sessions changed.
+fn tell(engine: &Engine, report: &IngestReport, projects: Vec<ProjectId>) {
     let changed: Vec<SessionId> = report
         .sessions
         .iter()
@@ -180,7 +200,6 @@ pub fn ingest(call: &Call<'_>, request: &IngestRequest) -> Result<IngestReport> 
     if !changed.is_empty() {
         engine.emit(Event::SessionsChanged { project_ids: projects, session_ids: changed });
     }
-    Ok(report)
 }
 
 /// Joins small packs when there are many. Everything is kept already: a cancel or a full disk only leaves this for the next time.
@@ -196,17 +215,17 @@ fn commit_or_read_again(
     engine: &Engine,
     group: &[Candidate],
     taken: Vec<Taken>,
-    request: &IngestRequest,
+    project: Option<&ProjectId>,
     meter: &Meter<'_>,
     report: &mut IngestReport,
 ) -> Result<Vec<ProjectId>> {
-    match commit::commit(engine, taken, request.project.as_ref(), report) {
+    match commit::commit(engine, taken, project, report) {
         Err(error) if error.kind == crate::ErrorKind::Conflict => {
             let batch = engine.archive().batch();
             let taken: Vec<Taken> =
                 group.iter().map(|candidate| take(engine, candidate, &batch, meter)).collect::<Result<_>>()?;
             report.totals.bytes_stored += batch.finish()?;
-            commit::commit(engine, taken, request.project.as_ref(), report)
+            commit::commit(engine, taken, project, report)
         }
         committed => committed,
     }

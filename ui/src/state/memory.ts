@@ -18,6 +18,25 @@ export const compositionsRevision = ref(0)
 
 let turn = 0
 
+/** A session that is written to line by line is read again so often at most: the first time at once. */
+const SETTLE_MS = 300
+let settling: ReturnType<typeof setTimeout> | undefined
+let changedMeanwhile = false
+
+function sessionsChanged(): void {
+  if (settling !== undefined) {
+    changedMeanwhile = true
+    return
+  }
+  sessionsRevision.value += 1
+  void refreshMemory()
+  settling = setTimeout(() => {
+    settling = undefined
+    if (changedMeanwhile) sessionsChanged()
+  }, SETTLE_MS)
+  changedMeanwhile = false
+}
+
 /** Reads the figures and the projects; only the latest reading is kept. */
 export async function refreshMemory(): Promise<void> {
   const mine = ++turn
@@ -35,10 +54,7 @@ export async function refreshMemory(): Promise<void> {
 /** Reads once, then follows the engine's events for the life of the window. */
 export async function followMemory(): Promise<void> {
   await Promise.all([
-    onEvent('sessions_changed', () => {
-      sessionsRevision.value += 1
-      void refreshMemory()
-    }),
+    onEvent('sessions_changed', sessionsChanged),
     onEvent('compositions_changed', () => {
       compositionsRevision.value += 1
       void refreshMemory()

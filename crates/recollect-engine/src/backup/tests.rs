@@ -62,6 +62,7 @@ fn open(home: &Path, clock: &Arc<AtomicI64>) -> Engine {
         claude_home: home.with_file_name("claude"),
         clock: Arc::new(move || Time::from_millis(clock.load(Ordering::Relaxed))),
         sink: Arc::new(|_| {}),
+        export_folders: Vec::new(),
     })
     .expect("the memory opens")
 }

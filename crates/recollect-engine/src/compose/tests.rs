@@ -26,6 +26,7 @@ impl Memory {
             claude_home: folder.path().join("claude"),
             clock: Arc::new(|| Time::from_millis(1_800_000_000_000)),
             sink: Arc::new(|_| {}),
+            export_folders: Vec::new(),
         })
         .expect("a fresh memory opens");
         let memory = Self { folder, engine };

@@ -73,13 +73,14 @@ impl Document {
     }
 }
 
-/// A value for the editor; settings are words, numbers, `true` and `false`.
+/// A value for the editor; settings are words, numbers, `true` and `false`, and lists of them.
 fn literal(value: &Value) -> CstInputValue {
     match value {
         Value::Bool(truth) => CstInputValue::Bool(*truth),
         Value::String(text) => CstInputValue::String(text.clone()),
         Value::Null => CstInputValue::Null,
-        Value::Number(_) | Value::Array(_) | Value::Object(_) => CstInputValue::Number(value.to_string()),
+        Value::Array(values) => CstInputValue::Array(values.iter().map(literal).collect()),
+        Value::Number(_) | Value::Object(_) => CstInputValue::Number(value.to_string()),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Every setting of `config.json`: its key, its default, and what it may be.
 
+use std::path::Path;
 use std::str::FromStr;
 
 use bytesize::ByteSize;
@@ -27,6 +28,8 @@ enum Literal {
     Truth(bool),
     Whole(u32),
     Number(f64),
+    /// A list of nothing.
+    Empty,
 }
 
 /// What a value may be.
@@ -44,6 +47,8 @@ enum Allowed {
     Whole { from: u32, to: u32 },
     /// A number of bytes with its unit.
     Size,
+    /// A list of folders, each by its whole path.
+    Folders,
 }
 
 const fn setting(key: &'static str, default: Literal, allowed: Allowed) -> Setting {
@@ -54,7 +59,7 @@ const TRUE: Literal = Literal::Truth(true);
 const FALSE: Literal = Literal::Truth(false);
 const BASE: Allowed = Allowed::Fraction { decimals: BASE_DECIMALS };
 
-/// All settings, in the order of the document. `version` and `createdAt` stand before them and are not settings.
+/// All settings: those of the document in its order, then our own. `version` and `createdAt` stand before them and are not settings.
 pub const SETTINGS: &[Setting] = &[
     setting("storage.maxCacheSize", Literal::Text("1GB"), Allowed::Size),
     setting("storage.compressionRetention", Literal::Text("all"), Allowed::Word(&["all"])),
@@ -77,6 +82,8 @@ pub const SETTINGS: &[Setting] = &[
     setting("backup.automatic", TRUE, Allowed::Truth),
     setting("backup.folder", Literal::Text("backups"), Allowed::Text),
     setting("backup.keep", Literal::Whole(3), Allowed::Whole { from: 1, to: 365 }),
+    setting("watch.enabled", TRUE, Allowed::Truth),
+    setting("watch.exportFolders", Literal::Empty, Allowed::Folders),
 ];
 
 impl Setting {
@@ -87,6 +94,7 @@ impl Setting {
             Literal::Truth(truth) => truth.into(),
             Literal::Whole(number) => number.into(),
             Literal::Number(number) => number.into(),
+            Literal::Empty => Value::Array(Vec::new()),
         }
     }
 
@@ -113,6 +121,9 @@ impl Allowed {
                 value.as_u64().is_some_and(|number| (from.into()..=to.into()).contains(&number))
             }
             Self::Size => bytes(value).is_some(),
+            Self::Folders => value.as_array().is_some_and(|folders| {
+                folders.iter().all(|folder| folder.as_str().is_some_and(|folder| Path::new(folder).is_absolute()))
+            }),
         }
     }
 
@@ -127,6 +138,7 @@ impl Allowed {
             Self::Truth => "true or false".to_owned(),
             Self::Fraction { decimals } => format!("a number from 0 to 1 with at most {decimals} decimals"),
             Self::Whole { from, to } => format!("a whole number from {from} to {to}"),
+            Self::Folders => "a list of folders by their whole paths, such as [\"/home/ada/exports\"]".to_owned(),
             Self::Size => "a size such as \"500MB\" or \"1GB\"".to_owned(),
         }
     }

@@ -62,7 +62,8 @@ fn the_first_change_writes_all_defaults() {
             "pinnedWeight": 1.0
         },
         "ui": { "defaultView": "timeline", "showTokenEstimates": true, "confirmDestructiveActions": true },
-        "backup": { "automatic": true, "folder": "backups", "keep": 3 }
+        "backup": { "automatic": true, "folder": "backups", "keep": 3 },
+        "watch": { "enabled": true, "exportFolders": [] }
     });
     assert_eq!(written.to_string(), expected.to_string(), "also in this order");
     #[cfg(unix)]

@@ -90,6 +90,7 @@ fn open(folder: &Path) -> Engine {
         claude_home: folder.join("claude"),
         clock: Arc::new(|| Time::from_millis(1_768_900_000_000)),
         sink: Arc::new(|_| {}),
+        export_folders: Vec::new(),
     })
     .expect("the memory opens")
 }

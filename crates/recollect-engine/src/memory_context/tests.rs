@@ -22,6 +22,7 @@ impl Memory {
             claude_home: folder.path().join("claude"),
             clock: Arc::new(|| Time::from_millis(1_768_900_000_000)),
             sink: Arc::new(|_| {}),
+            export_folders: Vec::new(),
         })
         .expect("a fresh memory opens");
         Self { folder, engine }

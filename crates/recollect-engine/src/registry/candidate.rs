@@ -61,7 +61,7 @@ pub(super) fn collect(paths: &[PathBuf], transcripts: &Path) -> (Vec<Candidate>,
     (candidates, rejected)
 }
 
-fn walk(root: &Path, only_transcripts: bool, candidates: &mut Vec<Candidate>, rejected: &mut Vec<Rejected>) {
+pub(super) fn walk(root: &Path, only_transcripts: bool, candidates: &mut Vec<Candidate>, rejected: &mut Vec<Rejected>) {
     for entry in WalkDir::new(root).follow_links(true).sort_by_file_name() {
         match entry {
             Ok(entry) if entry.file_type().is_file() => {
@@ -100,12 +100,12 @@ fn may_hold(root: &Path, path: &Path) -> bool {
 }
 
 /// A file that may hold a conversation.
-fn unsure(path: &Path) -> Candidate {
+pub(super) fn unsure(path: &Path) -> Candidate {
     Candidate { unsure: true, ..main(path, false) }
 }
 
 /// What a file is by its name and place; `None` when nothing says that it belongs to memory.
-fn classify(path: &Path, explicit: bool) -> Option<Candidate> {
+pub(super) fn classify(path: &Path, explicit: bool) -> Option<Candidate> {
     let name = path.file_name()?.to_str()?;
     let parts: Vec<&str> = path.iter().filter_map(std::ffi::OsStr::to_str).collect();
     // `<session>/subagents/…` and `<session>/tool-results/…`

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use super::Stat;
-use super::candidate::{self, Candidate};
+use super::follow::{Followed, behind};
 use crate::api::memory::{Overview, Project, Stats, Unregistered};
 use crate::api::session::{
     Agent, RecordCount, SessionDetail, SessionListRequest, SessionPage, SessionSort, SessionSummary,
@@ -219,11 +219,13 @@ pub fn overview(engine: &Engine) -> Result<Overview> {
 fn unregistered(engine: &Engine) -> Result<Unregistered> {
     let mut found = Unregistered::default();
     let mut folders = HashSet::new();
-    for (candidate, stat) in new_candidates(engine, &engine.claude_home().join("projects"))? {
-        found.bytes += stat.bytes;
-        if candidate.part == Part::Main {
+    let transcripts = engine.claude_home().join("projects");
+    let followed = Followed { transcripts: transcripts.clone(), exports: Vec::new() };
+    for file in behind(engine, &[transcripts], &followed)? {
+        found.bytes += file.stat.bytes;
+        if file.candidate.part == Part::Main {
             found.sessions += 1;
-            folders.insert(candidate.path.parent().map(Path::to_owned));
+            folders.insert(file.path().parent().map(Path::to_owned));
         }
     }
     found.projects = folders.len() as u64;
@@ -232,32 +234,12 @@ fn unregistered(engine: &Engine) -> Result<Unregistered> {
 
 /// The newest transcript under a folder that is not in memory as it is now, with what lies beside it.
 pub(super) fn newest_unregistered(engine: &Engine, folder: &Path) -> Result<Option<Vec<PathBuf>>> {
-    let new = new_candidates(engine, folder)?;
-    let newest = new.iter().filter(|(candidate, _)| candidate.part == Part::Main).max_by_key(|(_, stat)| stat.modified);
-    Ok(newest.map(|(newest, _)| {
-        let beside = newest.path.with_extension("");
+    let followed = Followed { transcripts: folder.to_owned(), exports: Vec::new() };
+    let new = behind(engine, &[folder.to_owned()], &followed)?;
+    let newest = new.iter().filter(|file| file.candidate.part == Part::Main).max_by_key(|file| file.stat.modified);
+    Ok(newest.map(|newest| {
+        let beside = newest.path().with_extension("");
         let beside = beside.is_dir().then_some(beside);
-        std::iter::once(newest.path.clone()).chain(beside).collect()
+        std::iter::once(newest.path().to_owned()).chain(beside).collect()
     }))
-}
-
-fn new_candidates(engine: &Engine, folder: &Path) -> Result<Vec<(Candidate, Stat)>> {
-    if !folder.is_dir() {
-        return Ok(Vec::new());
-    }
-    let (candidates, _) = candidate::collect(&[folder.to_owned()], folder);
-    let caused: HashSet<String> = engine.db().read(|rows| rows.caused_sessions())?.into_iter().collect();
-    engine.db().read(|rows| {
-        let mut new = Vec::new();
-        for candidate in candidates {
-            let Ok(stat) = Stat::of(&candidate.path) else { continue };
-            if stat.bytes == 0 || candidate.named_session.as_ref().is_some_and(|session| caused.contains(session)) {
-                continue;
-            }
-            if !rows.place(&candidate.path.display().to_string())?.is_some_and(|place| stat.is(&place)) {
-                new.push((candidate, stat));
-            }
-        }
-        Ok(new)
-    })
 }

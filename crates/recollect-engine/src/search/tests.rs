@@ -67,6 +67,7 @@ fn open(folder: &std::path::Path) -> Engine {
         claude_home: folder.join("client"),
         clock: std::sync::Arc::new(|| Time::from_millis(1_769_000_000_000)),
         sink: std::sync::Arc::new(|_| {}),
+        export_folders: Vec::new(),
     })
     .expect("a memory")
 }

@@ -25,6 +25,7 @@ fn open(folder: &std::path::Path) -> Engine {
         claude_home: folder.join("claude"),
         clock: Arc::new(|| Time::from_millis(1_768_900_000_000)),
         sink: Arc::new(|_| {}),
+        export_folders: Vec::new(),
     })
     .expect("a memory opens")
 }

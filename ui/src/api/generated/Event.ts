@@ -3,6 +3,7 @@ import type { JobId } from "./JobId";
 import type { Progress } from "./Progress";
 import type { ProjectId } from "./ProjectId";
 import type { SessionId } from "./SessionId";
+import type { WatchStatus } from "./WatchStatus";
 import type { WireError } from "./WireError";
 
 /**
@@ -44,4 +45,8 @@ session_ids: Array<SessionId>, } | { "event": "index_changed",
 /**
  * Messages that it still lacks.
  */
-pending: number, } | { "event": "compositions_changed" } | { "event": "config_changed" };
+pending: number, } | { "event": "compositions_changed" } | { "event": "config_changed" } | { "event": "watch_changed", 
+/**
+ * How it stands now.
+ */
+status: WatchStatus, };
