@@ -13,6 +13,7 @@ mod rank;
 mod schema;
 mod snippet;
 mod store;
+mod terms;
 #[cfg(test)]
 mod tests;
 mod update;

@@ -155,6 +155,9 @@ pub(super) fn scan<R: Read + Seek>(
         scan.bytes = end;
         read_on(batch.bytes.len() as u64);
     }
+    if scan.parsed_bytes == scan.bytes {
+        scan.fold_at_parsed.clone_from(&scan.fold);
+    }
     scan.chunks = archiver.finish(scan.fold.cwd.as_deref().unwrap_or_default())?;
     Ok(scan)
 }
@@ -244,7 +247,7 @@ impl Scan {
     fn place(&mut self, parsed: Parsed<'_>) {
         if !parsed.line.terminated {
             // The last line may still be written to: reading goes on from its beginning.
-            self.fold_at_parsed = self.fold.clone();
+            self.fold_at_parsed.clone_from(&self.fold);
         }
         self.fold.lines += 1;
         if let Some(message) = parsed.reading.issue {
@@ -259,7 +262,6 @@ impl Scan {
         }
         if parsed.line.terminated {
             self.parsed_bytes = parsed.line.start + parsed.line.bytes.len() as u64 + 1;
-            self.fold_at_parsed.clone_from(&self.fold);
         }
     }
 

@@ -16,7 +16,7 @@ use super::rank::{Ranked, Screen, rank};
 use super::schema::Fields;
 use super::snippet::snippet;
 use super::store::{self, failed};
-use super::words::Cutter;
+use super::words::Stems;
 use crate::api::search::{SearchAnswer, SearchCorrection, SearchFilter, SearchHit, SearchRequest};
 use crate::db::{FoundPlace, SearchedFile};
 use crate::engine::Engine;
@@ -181,7 +181,7 @@ impl Asked {
         answer.total = if ranking.every > 0 { ranking.every } else { ranking.any };
         answer.corrections = plan.corrected.iter().map(correction).collect();
         let mut shown = Shown { engine, searcher, fields, places: HashMap::new(), seen: HashSet::new() };
-        let mut cutter = Cutter::default();
+        let mut stems = Stems::default();
         let mut copies: HashMap<(String, u64), usize> = HashMap::new();
         let mut beyond = 0;
         for ranked in &ranking.best {
@@ -210,7 +210,7 @@ impl Asked {
             if answer.hits.len() >= limit {
                 continue;
             }
-            let line = snippet(&found.body, &plan.sought, &mut cutter);
+            let line = snippet(&found.body, &plan.sought, &mut stems);
             (found.hit.snippet, found.hit.highlights) = (line.text, line.highlights);
             answer.hits.push(found.hit);
         }
@@ -316,7 +316,7 @@ impl Shown<'_> {
         let Some(place) = self.place(ranked.file)? else { return Ok(None) };
         let document: TantivyDocument = self.searcher.doc(ranked.address).map_err(failed)?;
         let text = |field| document.get_first(field).and_then(|value| value.as_str()).unwrap_or_default().to_owned();
-        let (body, uuid, name) = (text(self.fields.text), text(self.fields.uuid), text(self.fields.name));
+        let (body, uuid, name) = (text(self.fields.body), text(self.fields.uuid), text(self.fields.name));
         let mut agent_id = place.agent_id.clone();
         // What the memory no longer has, or has otherwise, is not shown, whatever the index says.
         match kind {

@@ -13,7 +13,7 @@ use super::language::{Clause, Query, Want, What};
 use super::schema::Fields;
 use super::snippet::Sought;
 use super::store::failed;
-use super::words::{Cutter, Form};
+use super::words::{Cutter, Form, Stems};
 use crate::error::Result;
 
 /// Words of the index that one beginning may stand for.
@@ -57,6 +57,7 @@ pub(super) fn plan(searcher: &Searcher, fields: &Fields, query: &Query, loose: b
         fields,
         loose,
         cutter: Cutter::default(),
+        stems: Stems::default(),
         plan: Plan {
             groups: Vec::new(),
             must: Vec::new(),
@@ -83,6 +84,7 @@ struct Making<'a> {
     fields: &'a Fields,
     loose: bool,
     cutter: Cutter,
+    stems: Stems,
     plan: Plan,
 }
 
@@ -121,10 +123,10 @@ impl Making<'_> {
 
     fn pieces(&mut self, text: &str) -> Vec<Piece> {
         let mut pieces = Vec::new();
-        let stemmer = self.cutter.clone();
+        let stems = &mut self.stems;
         self.cutter.cut(text, |word| {
             let stem = match word.form {
-                Form::Part => stemmer.stem(word.text).into_owned(),
+                Form::Part => stems.of(word.text).to_owned(),
                 Form::Whole => word.text.to_owned(),
             };
             pieces.push(Piece { form: word.form, text: word.text.to_owned(), stem });
@@ -201,7 +203,7 @@ impl Making<'_> {
                 }
             }
         }
-        found.retain(|word, _| self.cutter.stem(word) != known);
+        found.retain(|word, _| self.stems.of(word) != known);
         Ok(most_frequent(found, BEGINNINGS))
     }
 
@@ -258,12 +260,11 @@ fn term_query(field: IndexField, term: &str) -> Box<dyn IndexQuery> {
 /// What files are named by: the parts of a path, anywhere in the paths of a call or in the text.
 pub(super) fn about_file(fields: &Fields, path: &str) -> Option<Box<dyn IndexQuery>> {
     let (mut parts, mut stems) = (Vec::new(), Vec::new());
-    let mut cutter = Cutter::default();
-    let stemmer = cutter.clone();
-    cutter.cut(path, |word| {
+    let mut of = Stems::default();
+    Cutter::default().cut(path, |word| {
         if word.form == Form::Part {
             parts.push(word.text.to_owned());
-            stems.push(stemmer.stem(word.text).into_owned());
+            stems.push(of.of(word.text).to_owned());
         }
     });
     let mut ways = vec![(Occur::Should, together(fields.paths, parts.first().map(|_| parts.as_slice())?))];

@@ -1,21 +1,23 @@
-//! What a document of the index holds, and how texts become its terms.
+//! What a document of the index holds.
 
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, STORED, STRING, Schema, TantivyDocument, TextFieldIndexing, TextOptions,
 };
-use tantivy::tokenizer::{TextAnalyzer, Token, TokenStream, Tokenizer, TokenizerManager};
+use tantivy::tokenizer::{TextAnalyzer, TokenizerManager};
 
 use super::Kind;
-use super::words::{Cutter, Form};
+use super::terms::{Terming, Terms};
 use crate::session::Role;
 
 /// Of this program's index; another is made anew. Raise it when documents or terms change.
-pub(super) const FORMAT: u32 = 1;
+pub(super) const FORMAT: u32 = 2;
 
 /// The fields.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fields {
-    /// The passage; its terms are stems of parts, and wholes: ranked, and with positions for phrases.
+    /// The passage as it is shown.
+    pub(super) body: Field,
+    /// Its stems of parts, and wholes: ranked, and with positions for phrases.
     pub(super) text: Field,
     /// Parts and wholes as they are written: for beginnings of words and for misspelt ones.
     pub(super) words: Field,
@@ -73,16 +75,15 @@ impl Facts {
 /// The schema, with its fields.
 pub(super) fn schema() -> (Schema, Fields) {
     let mut builder = Schema::builder();
-    let indexed = |tokenizer: &str, option: IndexRecordOption, norms: bool| {
-        let indexing =
-            TextFieldIndexing::default().set_tokenizer(tokenizer).set_index_option(option).set_fieldnorms(norms);
+    let indexed = |option: IndexRecordOption, norms: bool| {
+        let indexing = TextFieldIndexing::default().set_tokenizer(TERMS).set_index_option(option).set_fieldnorms(norms);
         TextOptions::default().set_indexing_options(indexing)
     };
     let fields = Fields {
-        text: builder
-            .add_text_field("text", indexed(TEXT, IndexRecordOption::WithFreqsAndPositions, true).set_stored()),
-        words: builder.add_text_field("words", indexed(WORDS, IndexRecordOption::Basic, false)),
-        paths: builder.add_text_field("paths", indexed(PATHS, IndexRecordOption::WithFreqsAndPositions, false)),
+        body: builder.add_text_field("body", STORED),
+        text: builder.add_text_field("text", indexed(IndexRecordOption::WithFreqsAndPositions, true)),
+        words: builder.add_text_field("words", indexed(IndexRecordOption::Basic, false)),
+        paths: builder.add_text_field("paths", indexed(IndexRecordOption::WithFreqsAndPositions, false)),
         file: builder.add_u64_field("file", INDEXED | FAST),
         position: builder.add_u64_field("position", FAST),
         time: builder.add_i64_field("time", FAST),
@@ -107,12 +108,14 @@ pub(super) struct Entry<'a> {
 }
 
 impl Fields {
-    pub(super) fn document(&self, entry: &Entry<'_>) -> TantivyDocument {
+    /// Makes a document; `terms` cuts its texts.
+    pub(super) fn document(&self, entry: &Entry<'_>, terms: &mut Terms) -> TantivyDocument {
         let mut document = TantivyDocument::new();
-        document.add_text(self.text, entry.body);
-        document.add_text(self.words, entry.body);
+        let (text, words) = terms.of(entry.body, entry.uuid);
+        document.add_text(self.body, entry.body);
+        document.add_text(self.text, text);
+        document.add_text(self.words, words);
         if !entry.uuid.is_empty() {
-            document.add_text(self.words, entry.uuid);
             document.add_text(self.uuid, entry.uuid);
         }
         document.add_u64(self.file, entry.file.unsigned_abs());
@@ -127,87 +130,13 @@ impl Fields {
     }
 }
 
-const TEXT: &str = "recollect_text";
-const WORDS: &str = "recollect_words";
-const PATHS: &str = "recollect_paths";
+const TERMS: &str = "recollect_terms";
 
-/// The tokenizers that the schema names.
+/// The tokenizer that the schema names.
 pub(super) fn tokenizers() -> TokenizerManager {
     let manager = TokenizerManager::default();
-    for (name, terms) in [(TEXT, Terms::Stems), (WORDS, Terms::Words), (PATHS, Terms::Parts)] {
-        manager
-            .register(name, TextAnalyzer::from(Terming { terms, cutter: Cutter::default(), found: Found::default() }));
-    }
+    manager.register(TERMS, TextAnalyzer::from(Terming));
     manager
-}
-
-/// Which terms a text becomes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Terms {
-    Stems,
-    Words,
-    Parts,
-}
-
-#[derive(Clone)]
-struct Terming {
-    terms: Terms,
-    cutter: Cutter,
-    found: Found,
-}
-
-/// Terms of one text: their letters one after the other, and where each ends.
-#[derive(Debug, Clone, Default)]
-struct Found {
-    letters: String,
-    /// End in the letters, bytes in the text, position.
-    ends: Vec<(usize, usize, usize, usize)>,
-}
-
-impl Tokenizer for Terming {
-    type TokenStream<'a> = Stream<'a>;
-
-    fn token_stream<'a>(&'a mut self, text: &'a str) -> Stream<'a> {
-        let Self { terms, cutter, found } = self;
-        found.letters.clear();
-        found.ends.clear();
-        let stemmer = cutter.clone();
-        cutter.cut(text, |word| {
-            match (*terms, word.form) {
-                (Terms::Stems, Form::Part) => found.letters.push_str(&stemmer.stem(word.text)),
-                (Terms::Parts, Form::Whole) => return,
-                _ => found.letters.push_str(word.text),
-            }
-            found.ends.push((found.letters.len(), word.place.start, word.place.end, word.position));
-        });
-        Stream { found, next: 0, token: Token::default() }
-    }
-}
-
-struct Stream<'a> {
-    found: &'a Found,
-    next: usize,
-    token: Token,
-}
-
-impl TokenStream for Stream<'_> {
-    fn advance(&mut self) -> bool {
-        let Some((end, from, to, position)) = self.found.ends.get(self.next).copied() else { return false };
-        let start = self.next.checked_sub(1).map_or(0, |before| self.found.ends[before].0);
-        self.next += 1;
-        self.token.text.clear();
-        self.token.text.push_str(&self.found.letters[start..end]);
-        (self.token.offset_from, self.token.offset_to, self.token.position) = (from, to, position);
-        true
-    }
-
-    fn token(&self) -> &Token {
-        &self.token
-    }
-
-    fn token_mut(&mut self) -> &mut Token {
-        &mut self.token
-    }
 }
 
 #[cfg(test)]
@@ -222,21 +151,5 @@ mod tests {
                 assert_eq!(Facts::unpack(facts.pack()), facts);
             }
         }
-    }
-
-    #[test]
-    fn texts_become_stems_words_and_parts() {
-        let terms = |name: &str| {
-            let mut analyzer = tokenizers().get(name).expect("a tokenizer");
-            let mut stream = analyzer.token_stream("Running refreshTokens");
-            let mut terms = Vec::new();
-            while stream.advance() {
-                terms.push(format!("{}{}", stream.token().text, stream.token().position));
-            }
-            terms.join(" ")
-        };
-        assert_eq!(terms(TEXT), "run0 refreshtokens1 refresh1 token2");
-        assert_eq!(terms(WORDS), "running0 refreshtokens1 refresh1 tokens2");
-        assert_eq!(terms(PATHS), "running0 refresh1 tokens2");
     }
 }

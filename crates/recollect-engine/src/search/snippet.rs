@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::words::{Cutter, Form};
+use super::words::{Cutter, Form, Stems};
 
 /// Characters of a snippet.
 const LENGTH: usize = 240;
@@ -32,24 +32,23 @@ pub(super) struct Snippet {
 }
 
 /// The best stretch of a text.
-pub(super) fn snippet(text: &str, sought: &Sought, cutter: &mut Cutter) -> Snippet {
-    let found = places(text, sought, cutter);
+pub(super) fn snippet(text: &str, sought: &Sought, stems: &mut Stems) -> Snippet {
+    let found = places(text, sought, stems);
     let window = best_window(text, &found);
     line(text, window, &found)
 }
 
 /// Bytes of the text that were looked for, in order, apart.
-fn places(text: &str, sought: &Sought, cutter: &mut Cutter) -> Vec<Range<usize>> {
+fn places(text: &str, sought: &Sought, stems: &mut Stems) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut parts: Vec<(String, Range<usize>)> = Vec::new();
-    let stemmer = cutter.clone();
-    cutter.cut(text, |word| {
+    Cutter::default().cut(text, |word| {
         let is_sought = match word.form {
             Form::Part => {
-                let stem = stemmer.stem(word.text);
-                let is_sought = sought.stems.contains(stem.as_ref());
+                let stem = stems.of(word.text);
+                let is_sought = sought.stems.contains(stem);
                 if !sought.phrases.is_empty() {
-                    parts.push((stem.into_owned(), word.place.clone()));
+                    parts.push((stem.to_owned(), word.place.clone()));
                 }
                 is_sought || sought.words.contains(word.text)
             }
@@ -173,7 +172,7 @@ mod tests {
 
     /// The snippet with its highlights in brackets.
     fn shown(text: &str, sought: &Sought) -> String {
-        let Snippet { text, highlights } = snippet(text, sought, &mut Cutter::default());
+        let Snippet { text, highlights } = snippet(text, sought, &mut Stems::default());
         let mut shown = String::new();
         for (at, character) in text.chars().enumerate() {
             let at = u32::try_from(at).expect("short");
@@ -223,7 +222,7 @@ mod tests {
     proptest! {
         #[test]
         fn highlights_lie_within_the_snippet_in_order(text in "(token|ré|\n| |\\.|長い|refreshToken){0,120}") {
-            let snippet = snippet(&text, &sought(&["token", "refresh"], &[], &[]), &mut Cutter::default());
+            let snippet = snippet(&text, &sought(&["token", "refresh"], &[], &[]), &mut Stems::default());
             let length = snippet.text.chars().count() as u32;
             let mut last = 0;
             for (start, end) in snippet.highlights {

@@ -1,6 +1,7 @@
 //! Brings the index up to what the memory has: only what changed is read, and one program at a time does it.
 
 use std::collections::HashMap;
+use std::sync::Mutex;
 
 use rayon::prelude::*;
 use tantivy::indexer::UserOperation;
@@ -11,7 +12,8 @@ use tantivy::{IndexWriter, TantivyDocument, TantivyError, Term};
 use super::Kind;
 use super::passages::{self, Passage};
 use super::schema::{Entry, Facts, Fields};
-use super::store::{self, OpenIndex, Payload, failed};
+use super::store::{self, OpenIndex, Payload, failed, locked};
+use super::terms::Terms;
 use crate::api::compression::{VersionMessageKind, VersionMessagesRequest};
 use crate::db::{ChangedFile, ChangedSession};
 use crate::engine::{Call, Engine};
@@ -28,7 +30,10 @@ const BATCH: u64 = 8 << 20;
 const COMMIT: usize = 48 << 20;
 
 /// Messages from which on it is worth to let two threads write.
-const MANY: u64 = 20_000;
+const MANY: u64 = 2_000;
+
+/// Messages that one thread cuts before it looks for the next.
+const AT_ONCE: usize = 16;
 
 /// Messages before a file's new ones that are looked at for the calls that the new ones answer.
 const LOOK_BACK: u64 = 16;
@@ -72,6 +77,8 @@ struct Update<'a> {
     /// What was deleted must be gone from the disk.
     purge: bool,
     writer: Option<IndexWriter>,
+    /// What cuts texts into terms, when nobody uses it.
+    terms: Mutex<Vec<Terms>>,
     commit: u64,
     /// Bytes of text since the last commit.
     text: usize,
@@ -94,6 +101,7 @@ impl<'a> Update<'a> {
             ahead,
             purge,
             writer: None,
+            terms: Mutex::default(),
             commit,
             text: 0,
             files: Vec::new(),
@@ -133,8 +141,7 @@ impl<'a> Update<'a> {
     fn writer(&mut self) -> Result<&IndexWriter> {
         if self.writer.is_none() {
             let (threads, bytes) = match self.total {
-                0..2000 => (1, 15 << 20),
-                2000..MANY => (1, 48 << 20),
+                0..MANY => (1, 15 << 20),
                 _ => (2, 96 << 20),
             };
             self.writer = Some(self.index.index.writer_with_num_threads(threads, bytes).map_err(failed)?);
@@ -182,12 +189,20 @@ impl<'a> Update<'a> {
     fn add(&mut self, file: i64, batch: &[Message], paths: &HashMap<String, String>) -> Result<()> {
         let fields = self.fields;
         let path_of = |id: &str| paths.get(id).cloned();
+        let pool = &self.terms;
         let made: Vec<(usize, Vec<TantivyDocument>)> = batch
-            .par_iter()
-            .map(|message| {
-                let passages = passages::passages(message, &path_of);
-                let bytes = passages.iter().map(|passage| passage.text.len()).sum();
-                (bytes, passages.iter().map(|passage| document(&fields, file, message, passage)).collect())
+            .par_chunks(AT_ONCE)
+            .map(|messages| {
+                let mut terms = locked(pool).pop().unwrap_or_default();
+                let (mut bytes, mut documents) = (0, Vec::new());
+                for message in messages {
+                    for passage in passages::passages(message, &path_of) {
+                        bytes += passage.text.len();
+                        documents.push(document(&fields, file, message, &passage, &mut terms));
+                    }
+                }
+                locked(pool).push(terms);
+                (bytes, documents)
             })
             .collect();
         self.text += made.iter().map(|(bytes, _)| bytes).sum::<usize>();
@@ -218,6 +233,7 @@ impl<'a> Update<'a> {
             ))
         })?;
         let fields = self.fields;
+        let mut terms = locked(&self.terms).pop().unwrap_or_default();
         let mut documents = Vec::new();
         if session.changes > 0 {
             self.writer()?.delete_term(Term::from_field_text(fields.session, id));
@@ -230,7 +246,7 @@ impl<'a> Update<'a> {
             let title = row.user_title.as_ref().unwrap_or(&row.title);
             let facts = Facts { kind: Kind::Session, role: None, weight: 0, index: 0 };
             let mut document =
-                fields.document(&Entry { file, position: None, time: None, facts, body: title, uuid: id });
+                fields.document(&Entry { file, position: None, time: None, facts, body: title, uuid: id }, &mut terms);
             document.add_text(fields.session, id);
             documents.push(document);
             for keepit in keepits {
@@ -246,7 +262,7 @@ impl<'a> Update<'a> {
                 let time = message.and_then(|message| message.timestamp).map(crate::time::Time::millis);
                 let uuid = &keepit.message_uuid;
                 let mut document =
-                    fields.document(&Entry { file, position: None, time, facts, body: &keepit.content, uuid });
+                    fields.document(&Entry { file, position: None, time, facts, body: &keepit.content, uuid }, &mut terms);
                 document.add_text(fields.session, id);
                 document.add_text(fields.name, keepit.marker_id.as_str());
                 documents.push(document);
@@ -277,7 +293,7 @@ impl<'a> Update<'a> {
                     let uuid = message.sources.first().map_or("", String::as_str);
                     for body in passages::cut(&message.text) {
                         let body = body.as_str();
-                        let mut document = fields.document(&Entry { file, position: None, time, facts, body, uuid });
+                        let mut document = fields.document(&Entry { file, position: None, time, facts, body, uuid }, &mut terms);
                         document.add_text(fields.versions, id);
                         document.add_text(fields.name, version.version_id.as_str());
                         documents.push(document);
@@ -285,6 +301,7 @@ impl<'a> Update<'a> {
                 }
             }
         }
+        locked(&self.terms).push(terms);
         self.write(documents.into_iter().map(UserOperation::Add).collect())
     }
 
@@ -331,13 +348,13 @@ impl<'a> Update<'a> {
 }
 
 /// The document of a passage.
-fn document(fields: &Fields, file: i64, message: &Message, passage: &Passage) -> TantivyDocument {
+fn document(fields: &Fields, file: i64, message: &Message, passage: &Passage, terms: &mut Terms) -> TantivyDocument {
     let facts = Facts { kind: passage.kind, role: Some(message.role), weight: 0, index: 0 };
     let time = message.timestamp.map(crate::time::Time::millis);
     let (body, uuid) = (passage.text.as_str(), message.uuid.as_str());
-    let mut document = fields.document(&Entry { file, position: Some(message.index), time, facts, body, uuid });
+    let mut document = fields.document(&Entry { file, position: Some(message.index), time, facts, body, uuid }, terms);
     for path in &passage.files {
-        document.add_text(fields.paths, path);
+        document.add_text(fields.paths, terms.of_path(path));
     }
     if let Some(call) = &passage.starts {
         document.add_text(fields.call, call);

@@ -2,9 +2,10 @@
 //!
 //! Index and query go through the same cutting, so that what is found is what was meant. A *run* is word characters with
 //! single joints (`-`, `.`) between them; it holds identifiers, which hold parts (`camelCase`, `snake_case`). Parts carry the
-//! positions that phrases count; a whole identifier or run stands beside its first part.
+//! positions that phrases count; a whole identifier or run stands beside its first part. Most of every text is small ASCII
+//! letters between spaces, and cut without looking at each character.
 
-use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ops::Range;
 
 use frostem::{Algorithm, Stemmer};
@@ -12,6 +13,9 @@ use unicode_normalization::UnicodeNormalization;
 
 /// Bytes of the longest word; longer ones are encoded data, which nobody types.
 const LONGEST: usize = 128;
+
+/// Stems that are remembered.
+const MOST_STEMS: usize = 1 << 16;
 
 /// Parts of the longest identifier that is cut; what has more is not a name.
 const MOST_PARTS: usize = 12;
@@ -39,21 +43,36 @@ pub(super) struct Word<'a> {
 }
 
 /// Cuts texts; holds what would be made anew for each.
-#[derive(Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Cutter {
-    stemmer: Stemmer,
     folded: String,
 }
 
-impl Default for Cutter {
+/// Stems of words; those that were asked for before are remembered, for the same words come again and again.
+pub(super) struct Stems {
+    stemmer: Stemmer,
+    known: HashMap<String, String>,
+}
+
+impl Default for Stems {
     fn default() -> Self {
-        Self { stemmer: Stemmer::new(Algorithm::English), folded: String::new() }
+        Self { stemmer: Stemmer::new(Algorithm::English), known: HashMap::new() }
     }
 }
 
-impl std::fmt::Debug for Cutter {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Cutter").finish_non_exhaustive()
+impl Stems {
+    /// The stem of a part: of English words only, for others would lose what tells them apart.
+    pub(super) fn of<'w>(&'w mut self, part: &'w str) -> &'w str {
+        if part.len() < 3 || !part.bytes().all(|byte| byte.is_ascii_lowercase()) {
+            return part;
+        }
+        if !self.known.contains_key(part) {
+            if self.known.len() >= MOST_STEMS {
+                self.known.clear();
+            }
+            self.known.insert(part.to_owned(), self.stemmer.stem(part).into_owned());
+        }
+        self.known.get(part).map_or(part, String::as_str)
     }
 }
 
@@ -74,15 +93,12 @@ impl Cutter {
         }
     }
 
-    /// The stem of a part: of English words only, for others would lose what tells them apart.
-    pub(super) fn stem<'w>(&self, part: &'w str) -> Cow<'w, str> {
-        if part.len() < 3 || !part.bytes().all(|byte| byte.is_ascii_lowercase()) {
-            return Cow::Borrowed(part);
-        }
-        self.stemmer.stem(part)
-    }
-
     fn run(&mut self, text: &str, run: Range<usize>, position: &mut usize, found: &mut impl FnMut(Word<'_>)) {
+        if text.as_bytes()[run.clone()].iter().all(|byte| byte.is_ascii_lowercase()) {
+            self.emit(Form::Part, text, run, *position, found);
+            *position += 1;
+            return;
+        }
         let first = *position;
         let mut identifiers = 0;
         let mut start = run.start;
@@ -183,7 +199,27 @@ fn is_spaceless(character: char) -> bool {
 }
 
 fn next_word(text: &str, from: usize) -> Option<usize> {
-    text[from..].find(is_word).map(|at| from + at)
+    let bytes = text.as_bytes();
+    let mut at = from;
+    while let Some(byte) = bytes.get(at) {
+        if is_word_byte(*byte) {
+            return Some(at);
+        }
+        if !byte.is_ascii() {
+            let character = text[at..].chars().next()?;
+            if is_word(character) {
+                return Some(at);
+            }
+            at += character.len_utf8();
+        } else {
+            at += 1;
+        }
+    }
+    None
+}
+
+fn is_word_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
 fn end_of_spaceless(text: &str, start: usize) -> usize {
@@ -192,19 +228,22 @@ fn end_of_spaceless(text: &str, start: usize) -> usize {
 
 /// One past a run: word characters, and single joints between two of them.
 fn end_of_run(text: &str, start: usize) -> usize {
-    let mut characters = text[start..].char_indices().peekable();
-    while let Some((at, character)) = characters.next() {
-        if is_spaceless(character) {
-            return start + at;
+    let bytes = text.as_bytes();
+    let mut at = start;
+    loop {
+        while bytes.get(at).is_some_and(|byte| is_word_byte(*byte)) {
+            at += 1;
         }
-        let goes_on = is_word(character)
-            || (is_joint(character)
-                && characters.peek().is_some_and(|(_, next)| is_word(*next) && !is_spaceless(*next)));
+        let mut characters = text[at..].chars();
+        let Some(character) = characters.next() else { return at };
+        let goes_on = !is_spaceless(character)
+            && (is_word(character)
+                || (is_joint(character) && characters.next().is_some_and(|next| is_word(next) && !is_spaceless(next))));
         if !goes_on {
-            return start + at;
+            return at;
         }
+        at += character.len_utf8();
     }
-    text.len()
 }
 
 /// The parts of an identifier: between underscores, at each change to a capital, and before the last capital of several.
@@ -282,10 +321,11 @@ mod tests {
 
     #[test]
     fn stems_are_of_english_words_only() {
-        let cutter = Cutter::default();
+        let mut stems = Stems::default();
         for (word, stem) in [("running", "run"), ("tokens", "token"), ("abc1234ed", "abc1234ed"), ("große", "große")]
         {
-            assert_eq!(cutter.stem(word), stem);
+            assert_eq!(stems.of(word), stem);
+            assert_eq!(stems.of(word), stem, "remembered");
         }
     }
 
