@@ -22,32 +22,33 @@ fn the_short_help_lists_every_command() {
     Usage: recollect [OPTIONS] <COMMAND>
 
     Commands:
-      ingest          Take transcripts and exports into the memory
-      watch           Take in what Claude Code writes, as it writes it
-      projects        List the projects in memory, most recent first
-      sessions        List the sessions in memory, newest first, or set what is yours to say about one
-      show            Show the messages of a session, or of a version of it
-      search          Find what was said, thought, called and returned, in all sessions
-      restore         Give back the original bytes of a session
-      remove          Take a session out of the memory
-      keepit          List, add, weigh and remove keepit marks
-      decay           Show which marks would survive a compression
-      compress        Compress a session into a new version
-      versions        List the compression versions of a session, or delete some
-      diff            Compare two versions of a session; `original` names the session itself
-      compose         Join sessions into a context of at most so many tokens
-      compositions    List the compositions, show one, or delete one
-      resume          Put a composition where Claude Code finds it as a session
-      import          Take over a MEMORY-CONTEXT folder
-      export          Write the memory as a MEMORY-CONTEXT folder
-      stats           Show what the memory holds and what it takes on disk
-      checkpoints     Note what the memory holds under a name, and see later what came of it
-      doctor          Check that everything in the memory is sound
-      backup          Write the whole memory into one file, while it is in use
-      restore-backup  Make a memory of a backup
-      config          Read and change the configuration
-      completions     Write completions for a shell to standard output
-      man             Write the manual
+      ingest           Take transcripts and exports into the memory
+      watch            Take in what Claude Code writes, as it writes it
+      projects         List the projects in memory, most recent first
+      sessions         List the sessions in memory, newest first, or set what is yours to say about one
+      show             Show the messages of a session, or of a version of it
+      search           Find what was said, thought, called and returned, in all sessions
+      restore          Give back the original bytes of a session
+      remove           Take a session out of the memory
+      keepit           List, add, weigh and remove keepit marks
+      decay            Show which marks would survive a compression
+      compress         Compress a session into a new version
+      versions         List the compression versions of a session, or delete some
+      diff             Compare two versions of a session; `original` names the session itself
+      compose          Join sessions into a context of at most so many tokens
+      compositions     List the compositions, show one, or delete one
+      resume           Put a composition where Claude Code finds it as a session
+      import           Take over a MEMORY-CONTEXT folder
+      export           Write the memory as a MEMORY-CONTEXT folder
+      stats            Show what the memory holds and what it takes on disk
+      near-duplicates  Find messages that say nearly the same, in groups
+      checkpoints      Note what the memory holds under a name, and see later what came of it
+      doctor           Check that everything in the memory is sound
+      backup           Write the whole memory into one file, while it is in use
+      restore-backup   Make a memory of a backup
+      config           Read and change the configuration
+      completions      Write completions for a shell to standard output
+      man              Write the manual
 
     Options:
       -h, --help     Print help (see more with '--help')
@@ -78,7 +79,7 @@ fn every_command_has_help_that_says_what_it_does() {
         assert!(help.lines().next().is_some_and(|line| line.len() > 10), "`{command} --help` says what it does");
         count += 1;
     }
-    assert_eq!(count, 26, "commands in the help");
+    assert_eq!(count, 27, "commands in the help");
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod formats;
 mod full_disk;
 mod health;
 mod memory;
+mod near_duplicates;
 mod real_client;
 mod search;
 mod tidy;

@@ -72,6 +72,14 @@ pub(crate) fn weight(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Reads a similarity.
+pub(crate) fn similarity(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(similarity) if (0.5..=1.0).contains(&similarity) => Ok(similarity),
+        _ => Err("a similarity is a number from 0.5 to 1".to_owned()),
+    }
+}
+
 /// Reads a distance: sessions ago.
 pub(crate) fn distance(text: &str) -> Result<u32, String> {
     text.parse().map_err(|_| "a distance is a whole number from 0: how many sessions ago".to_owned())

@@ -15,6 +15,7 @@ mod import;
 mod ingest;
 mod keepit;
 mod man;
+mod near_duplicates;
 mod project;
 mod projects;
 mod remove;
@@ -64,6 +65,7 @@ pub(crate) enum Command {
     Import(import::Import),
     Export(export::Export),
     Stats(stats::Stats),
+    NearDuplicates(near_duplicates::NearDuplicatesCommand),
     Checkpoints(checkpoints::Checkpoints),
     Doctor(doctor::Doctor),
     Backup(backup::Backup),
@@ -96,6 +98,7 @@ impl Command {
             Self::Compositions(command) => command.run(face),
             Self::Export(command) => command.run(face),
             Self::Stats(command) => command.run(face),
+            Self::NearDuplicates(command) => command.run(face),
             Self::Checkpoints(command) => command.run(face),
             Self::Backup(command) => command.run(face),
             Self::RestoreBackup(command) => command.run(face),

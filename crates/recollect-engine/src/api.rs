@@ -14,6 +14,7 @@ pub mod ingest;
 pub mod job;
 pub mod keepit;
 pub mod memory;
+pub mod near_duplicates;
 pub mod search;
 pub mod session;
 pub mod watch;
@@ -59,6 +60,7 @@ commands! {
     health_repair: health::repair(health::HealthRepairRequest) -> health::Health;
     backup_create: backup::create(backup::BackupCreateRequest) -> backup::BackupCreated;
     backup_status: backup::status(backup::BackupStatusRequest) -> backup::BackupStatus;
+    near_duplicates_find: near_duplicates::find(near_duplicates::NearDuplicatesRequest) -> near_duplicates::NearDuplicates;
     project_list: memory::projects(memory::ProjectListRequest) -> Vec<memory::Project>;
     config_get: config::read(config::ConfigGetRequest) -> config::ConfigState;
     config_set: config::set(config::ConfigSetRequest) -> config::ConfigState;

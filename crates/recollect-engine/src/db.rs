@@ -34,7 +34,7 @@ pub use keepit::KeepitRow;
 pub use marks::Marks;
 pub use message::MessageRow;
 pub use project::ProjectRow;
-pub use search::{ChangedFile, ChangedSession, FoundPlace, SearchedFile};
+pub use search::{ChangedFile, ChangedSession, ConversationFile, FoundPlace, SearchedFile};
 pub use session::{SessionOrder, SessionRow, SessionSums};
 pub use snapshot::Snapshot;
 pub use version::VersionRow;

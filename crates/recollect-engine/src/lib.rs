@@ -25,6 +25,7 @@ mod jobs;
 pub mod keepit;
 mod manifest;
 pub mod memory_context;
+pub mod near_duplicates;
 pub mod pairing;
 pub mod registry;
 pub mod resume;

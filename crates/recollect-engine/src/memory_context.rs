@@ -58,7 +58,7 @@ pub fn import(call: &Call<'_>, request: &ContextImportRequest) -> Result<Context
     report.new_hashes = engine.db().write(|rows| {
         let mut new = 0;
         for hash in &state.hashes {
-            new += u64::from(!rows.is_known(hash)? && rows.import_hash(hash)?);
+            new += u64::from(!rows.has_content(hash)? && rows.import_hash(hash)?);
         }
         for (session, messages) in &state.watermarks {
             rows.import_watermark(session, *messages)?;

@@ -10,6 +10,9 @@
 //! assert_eq!(transcript.bytes().iter().filter(|byte| **byte == b'\n').count(), 4);
 //! ```
 
+#[cfg(test)]
+mod memory;
+
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -18,6 +21,9 @@ use uuid::Uuid;
 use crate::error::Result;
 use crate::home::sanitize;
 use crate::time::Time;
+
+#[cfg(test)]
+pub(crate) use memory::Memory;
 
 const MODEL: &str = "claude-sonnet-4-5-20250929";
 const FIRST_TIME: i64 = 1_768_903_200_000;

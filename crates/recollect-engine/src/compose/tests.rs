@@ -1,55 +1,21 @@
 //! Compositions on a real memory in a temporary folder, with a fixed clock.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 
 use serde_json::Value;
 
 use super::*;
 use crate::api::composition::ComponentRequest;
 use crate::api::ingest::IngestRequest;
-use crate::engine::{Cancel, EngineOptions};
 use crate::registry;
-use crate::testing::Transcript;
-use crate::time::Time;
+use crate::testing::{Memory, Transcript};
 
-struct Memory {
-    folder: tempfile::TempDir,
-    engine: Engine,
+/// A memory in 2027 that holds transcripts.
+fn memory(transcripts: &[Transcript]) -> Memory {
+    Memory::at(1_800_000_000_000).take(transcripts)
 }
 
 impl Memory {
-    fn with(transcripts: &[Transcript]) -> Self {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let engine = Engine::open(EngineOptions {
-            home: folder.path().join("memory"),
-            claude_home: folder.path().join("claude"),
-            clock: Arc::new(|| Time::from_millis(1_800_000_000_000)),
-            sink: Arc::new(|_| {}),
-            export_folders: Vec::new(),
-        })
-        .expect("a fresh memory opens");
-        let memory = Self { folder, engine };
-        let paths = transcripts
-            .iter()
-            .map(|transcript| {
-                transcript.write_into(&memory.path("transcripts")).expect("written").display().to_string()
-            })
-            .collect();
-        memory
-            .call(|call| registry::ingest(call, &IngestRequest { paths, ..IngestRequest::default() }))
-            .expect("transcripts are taken in");
-        memory
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn call<T>(&self, work: impl FnOnce(&Call<'_>) -> T) -> T {
-        work(&Call { engine: &self.engine, progress: &|_| {}, cancel: &Cancel::default() })
-    }
-
     fn create(&self, request: &CompositionRequest) -> Result<Composition> {
         self.call(|call| create(call, request))
     }
@@ -111,7 +77,7 @@ fn said(lines: &str) -> Vec<String> {
 #[test]
 fn a_composition_is_within_its_budget_and_its_preview_is_exact() {
     let sessions = [session("storage", 40), session("search", 25), session("notes", 0)];
-    let memory = Memory::with(&sessions);
+    let memory = memory(&sessions);
     let request = request("feature x", 6_000, &sessions.iter().collect::<Vec<_>>());
     let preview = memory.preview(&request).expect("a preview");
     assert!(memory.versions(sessions[0].session_id()).is_empty(), "a preview makes nothing");
@@ -157,7 +123,7 @@ fn a_composition_is_within_its_budget_and_its_preview_is_exact() {
 #[test]
 fn budgets_are_hard_at_any_size() {
     let sessions = [session("storage", 12), session("search", 30), session("notes", 2)];
-    let memory = Memory::with(&sessions);
+    let memory = memory(&sessions);
     let all: Vec<_> = sessions.iter().collect();
     for budget in [400, 700, 1_100, 1_600, 2_500, 4_100, 7_300, 12_000, 40_000, 1_000_000] {
         match memory.preview(&request("x", budget, &all)) {
@@ -180,7 +146,7 @@ fn budgets_are_hard_at_any_size() {
 fn what_cannot_fit_is_named_with_what_it_needs() {
     let pinned = "the whole of this must stay ".repeat(200);
     let large = Transcript::new("pinned").work("pinned", 10).assistant(&format!("##keepit1.00## {pinned}##/keepit##"));
-    let memory = Memory::with(&[large.clone(), session("other", 20)]);
+    let memory = memory(&[large.clone(), session("other", 20)]);
     let error = memory.create(&request("x", 900, &[&large])).expect_err("too small");
     assert_eq!(error.kind, ErrorKind::OverBudget);
     assert!(
@@ -206,7 +172,7 @@ fn what_cannot_fit_is_named_with_what_it_needs() {
 #[test]
 fn names_are_taken_once_whatever_their_letter_case() {
     let only = session("notes", 1);
-    let memory = Memory::with(std::slice::from_ref(&only));
+    let memory = memory(std::slice::from_ref(&only));
     let first = memory.create(&request("Plan", 4_000, &[&only])).expect("made");
     for (name, kind) in [
         ("Plan", ErrorKind::Conflict),
@@ -231,7 +197,7 @@ fn what_two_sessions_share_stands_once() {
     let id = "22222222-2222-4222-8222-222222222222";
     let fork = String::from_utf8(parent.bytes().to_vec()).expect("text").replace(parent.session_id(), id);
     let more = Transcript::with_id(id).days_later(1).user("Only the fork says this.").assistant("And answers.");
-    let memory = Memory::with(std::slice::from_ref(&parent));
+    let memory = memory(std::slice::from_ref(&parent));
     let path = memory.path(&format!("fork/{id}.jsonl"));
     fs_err::create_dir_all(path.parent().expect("a folder")).expect("made");
     fs_err::write(&path, [fork.as_bytes(), more.bytes()].concat()).expect("written");
@@ -252,7 +218,7 @@ fn what_two_sessions_share_stands_once() {
 #[test]
 fn a_session_of_the_client_goes_on_from_a_composition() {
     let sessions = [session("storage", 10), session("notes", 1)];
-    let memory = Memory::with(&sessions);
+    let memory = memory(&sessions);
     let app = memory.path("app");
     fs_err::create_dir_all(&app).expect("a working folder");
     let made = memory.create(&request("go on", 3_000, &sessions.iter().collect::<Vec<_>>())).expect("made");
@@ -289,7 +255,7 @@ fn a_session_of_the_client_goes_on_from_a_composition() {
 #[test]
 fn markdown_alone_can_be_gone_on_from_and_lines_alone_can_be_read() {
     let only = session("notes", 2);
-    let memory = Memory::with(std::slice::from_ref(&only));
+    let memory = memory(std::slice::from_ref(&only));
     let cwd = Some(memory.folder.path().display().to_string());
     for (format, name, files) in [(CompositionFormat::Markdown, "md", 2), (CompositionFormat::Jsonl, "lines", 2)] {
         let made = memory
@@ -306,7 +272,7 @@ fn markdown_alone_can_be_gone_on_from_and_lines_alone_can_be_read() {
 #[test]
 fn removing_frees_versions_and_a_composition_outlives_its_sessions() {
     let only = session("storage", 20);
-    let memory = Memory::with(std::slice::from_ref(&only));
+    let memory = memory(std::slice::from_ref(&only));
     let made = memory.create(&request("kept", 2_000, &[&only])).expect("made");
     let forced =
         crate::api::session::SessionRemoveRequest { session: only.session_id().to_owned(), purge: true, force: true };

@@ -45,12 +45,10 @@ impl Rows<'_> {
         rows.collect::<rusqlite::Result<_>>().map_err(failed)
     }
 
-    /// Whether a message with this content is in memory, or was seen by an installation that was taken over.
-    pub fn is_known(&self, hash: &[u8; 32]) -> Result<bool> {
+    /// Whether a message with this content was seen by an installation that was taken over.
+    pub fn was_imported(&self, hash: &[u8; 32]) -> Result<bool> {
         self.connection
-            .prepare_cached(
-                "SELECT EXISTS (SELECT 1 FROM message WHERE hash = ?1) OR EXISTS (SELECT 1 FROM imported_hash WHERE hash = ?1)",
-            )
+            .prepare_cached("SELECT EXISTS (SELECT 1 FROM imported_hash WHERE hash = ?1)")
             .and_then(|mut statement| statement.query_row([hash], |row| row.get(0)))
             .map_err(failed)
     }

@@ -81,6 +81,15 @@ fn changed_file(row: &Row<'_>) -> rusqlite::Result<ChangedFile> {
     })
 }
 
+/// A file in which people and models speak.
+#[derive(Debug, Clone, Copy)]
+pub struct ConversationFile {
+    /// The file.
+    pub file_id: i64,
+    /// Its messages.
+    pub messages: u64,
+}
+
 impl Rows<'_> {
     /// Whether the index lacks anything.
     pub fn search_is_behind(&self) -> Result<bool> {
@@ -218,6 +227,24 @@ impl Rows<'_> {
                 statement.query_row(params![file_id, position], |row| Ok((row.get(0)?, row.get(1)?))).optional()
             })
             .map_err(failed)
+    }
+
+    /// Files in which people and models speak, exports whose transcript is in memory left out; the earliest session first.
+    pub fn conversation_files(&self, project: Option<&ProjectId>) -> Result<Vec<ConversationFile>> {
+        let mut statement = self
+            .connection
+            .prepare_cached(
+                "SELECT f.file_id, f.messages FROM file f JOIN session s USING (session_id)
+                 WHERE f.part <> 'extra' AND s.paired_with IS NULL AND (?1 IS NULL OR s.project_id = ?1)
+                 ORDER BY s.first_timestamp, s.session_id, f.file_id",
+            )
+            .map_err(failed)?;
+        let rows = statement
+            .query_map([project.map(ProjectId::as_str)], |row| {
+                Ok(ConversationFile { file_id: row.get(0)?, messages: row.get(1)? })
+            })
+            .map_err(failed)?;
+        rows.collect::<rusqlite::Result<_>>().map_err(failed)
     }
 
     /// All files whose messages are searched, with what filters look at.

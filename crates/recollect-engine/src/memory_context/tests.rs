@@ -1,49 +1,11 @@
 //! Folders of another installation, and our own, on real memories.
 
-use std::sync::Arc;
-
 use super::*;
-use crate::api::session::MessageListRequest;
-use crate::engine::{Cancel, EngineOptions};
-use crate::time::Time;
+use crate::testing::Memory;
 
 const ID: &str = "11111111-1111-4111-8111-111111111111";
 
-struct Memory {
-    folder: tempfile::TempDir,
-    engine: Engine,
-}
-
 impl Memory {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let engine = Engine::open(EngineOptions {
-            home: folder.path().join("memory"),
-            claude_home: folder.path().join("claude"),
-            clock: Arc::new(|| Time::from_millis(1_768_900_000_000)),
-            sink: Arc::new(|_| {}),
-            export_folders: Vec::new(),
-        })
-        .expect("a fresh memory opens");
-        Self { folder, engine }
-    }
-
-    fn put(&self, name: &str, content: &str) -> PathBuf {
-        let path = self.folder.path().join(name);
-        fs_err::create_dir_all(path.parent().expect("a folder")).expect("made");
-        fs_err::write(&path, content).expect("written");
-        path
-    }
-
-    fn call<T>(&self, work: impl FnOnce(&Call<'_>) -> T) -> T {
-        work(&Call { engine: &self.engine, progress: &|_| {}, cancel: &Cancel::default() })
-    }
-
-    fn ingest(&self, path: &Path) -> crate::api::ingest::IngestReport {
-        let request = IngestRequest { paths: vec![path.display().to_string()], ..IngestRequest::default() };
-        self.call(|call| registry::ingest(call, &request)).expect("ingest works")
-    }
-
     fn import(&self, path: &Path) -> ContextImported {
         let request = ContextImportRequest { path: path.display().to_string(), project: None };
         self.call(|call| import(call, &request)).expect("a folder that can be taken over")
@@ -52,13 +14,6 @@ impl Memory {
     fn export(&self, path: &Path) -> ContextExported {
         let request = ContextExportRequest { path: path.display().to_string(), project: None };
         self.call(|call| export(call, &request)).expect("a folder that can be written")
-    }
-
-    fn texts(&self, session: &str) -> Vec<String> {
-        let request =
-            MessageListRequest { session: session.to_owned(), agent: None, offset: None, limit: None, longest: None };
-        let page = registry::messages(&self.engine, &request).expect("messages");
-        page.messages.into_iter().map(|message| message.text).collect()
     }
 }
 
@@ -115,10 +70,10 @@ fn what_another_installation_wrote_is_taken_over_with_hashes_and_watermarks() {
     assert_eq!(memory.texts("2025-11-17-gone"), ["where to", "Rome."]);
     assert_eq!(report.ingest.totals.new, 2, "an export and a session that only its summary tells of");
     let fresh = memory.put("later.txt", "Human: never seen here\nAssistant: Really new.\n");
-    let ingested = memory.ingest(&fresh);
+    let ingested = memory.ingest(&[&fresh]);
     assert_eq!((ingested.totals.new_unique, ingested.totals.duplicates), (1, 1), "an imported hash is no new message");
     let marked = memory.put("2025-11-16-other.txt", "Human: a\nAssistant: b\n");
-    assert_eq!(memory.ingest(&marked).totals.new_unique, 0, "what lies before a watermark was seen");
+    assert_eq!(memory.ingest(&[&marked]).totals.new_unique, 0, "what lies before a watermark was seen");
     let again = memory.import(&root);
     assert_eq!((again.new_hashes, again.ingest.totals.new, again.ingest.totals.updated), (0, 0, 0));
     let out = memory.folder.path().join("out");
@@ -136,8 +91,8 @@ fn what_another_installation_wrote_is_taken_over_with_hashes_and_watermarks() {
 #[test]
 fn what_we_write_we_can_read_and_it_has_the_documents_shape() {
     let memory = Memory::new();
-    memory.ingest(&memory.put(&format!("p/{ID}.jsonl"), &transcript()));
-    memory.ingest(&memory.put("x/2026-01-19-talk.txt", "Human: what is it\nAssistant: A talk.\n"));
+    memory.ingest(&[&memory.put(&format!("p/{ID}.jsonl"), &transcript())]);
+    memory.ingest(&[&memory.put("x/2026-01-19-talk.txt", "Human: what is it\nAssistant: A talk.\n")]);
     let out = memory.folder.path().join("out");
     let written = memory.export(&out);
     assert_eq!((written.sessions, written.messages, written.hashes, written.files), (2, 6, 6, 2));
@@ -178,7 +133,7 @@ fn what_we_write_we_can_read_and_it_has_the_documents_shape() {
 #[test]
 fn a_state_that_is_not_understood_is_never_written_over() {
     let memory = Memory::new();
-    memory.ingest(&memory.put(&format!("p/{ID}.jsonl"), &transcript()));
+    memory.ingest(&[&memory.put(&format!("p/{ID}.jsonl"), &transcript())]);
     let path = memory.put("out/dedup_state/message_hashes.json", "{\"hashes\": [torn");
     let request = ContextExportRequest { path: memory.folder.path().join("out").display().to_string(), project: None };
     let error = memory.call(|call| export(call, &request)).expect_err("refused");

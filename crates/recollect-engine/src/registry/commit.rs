@@ -386,12 +386,14 @@ impl SessionWork<'_, '_> {
         stat: Stat,
     ) -> Result<Sorted> {
         let session = before.session_id.clone();
-        self.rows.forget_read(before.file_id, 0)?;
+        let file_before = before.file_id;
         self.rows.put_file(&FileRow { part: Part::Extra, messages: 0, tokens: 0, ..before })?;
         let name = identity::free_name(self.rows, &session, candidate)?;
         let file = FileRow::new(session.clone(), candidate.part, name);
         let file_id = self.rows.put_file(&file)?;
         let written = self.write(&FileRow { file_id, ..file }, scan)?;
+        // Only now, so that what was known of it is not told as new.
+        self.rows.forget_read(file_before, 0)?;
         self.note_place(candidate, path, file_id, stat)?;
         if let Some(row) = self.rows.session(&session)? {
             self.rows.put_session(&SessionRow { format: scan.format.as_str().to_owned(), ..row })?;

@@ -46,7 +46,7 @@ impl Sorted {
                 repeats.text += 1;
             } else if !rows.has_content(&message.hash)? {
                 seen.insert(message.hash);
-                if u64::from(message.position) < seen_elsewhere || rows.is_known(&message.hash)? {
+                if u64::from(message.position) < seen_elsewhere || rows.was_imported(&message.hash)? {
                     repeats.imported += 1;
                 } else {
                     sorted.new_unique += 1;

@@ -1,59 +1,21 @@
 //! The registry on a real memory in a temporary folder, with a fixed clock.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use super::*;
 use crate::api::keepit::KeepitAddRequest;
 use crate::api::session::{MessageListRequest, SessionListRequest, SessionRemoveRequest, SessionRestoreRequest};
-use crate::engine::{Cancel, EngineOptions};
+use crate::engine::EngineOptions;
 use crate::keepit::Weight;
+use crate::testing::Memory;
 use crate::time::Time;
 
 mod formats;
 
 const ID: &str = "11111111-1111-4111-8111-111111111111";
 
-struct Memory {
-    folder: tempfile::TempDir,
-    engine: Engine,
-}
-
 impl Memory {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let engine = Engine::open(EngineOptions {
-            home: folder.path().join("memory"),
-            claude_home: folder.path().join("claude"),
-            clock: Arc::new(|| Time::from_millis(1_768_900_000_000)),
-            sink: Arc::new(|_| {}),
-            export_folders: Vec::new(),
-        })
-        .expect("a fresh memory opens");
-        Self { folder, engine }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        let path = self.folder.path().join(name);
-        fs_err::create_dir_all(path.parent().expect("a folder")).expect("made");
-        path
-    }
-
-    fn put(&self, name: &str, content: &str) -> PathBuf {
-        let path = self.path(name);
-        fs_err::write(&path, content).expect("written");
-        path
-    }
-
-    fn ingest(&self, paths: &[&Path]) -> IngestReport {
-        let paths = paths.iter().map(|path| path.display().to_string()).collect();
-        self.call(|call| ingest(call, &IngestRequest { paths, ..IngestRequest::default() })).expect("ingest works")
-    }
-
-    fn call<T>(&self, work: impl FnOnce(&Call<'_>) -> T) -> T {
-        work(&Call { engine: &self.engine, progress: &|_| {}, cancel: &Cancel::default() })
-    }
-
     fn ids(&self) -> Vec<String> {
         let page = page(&self.engine, &SessionListRequest::default()).expect("a list");
         let mut ids: Vec<String> = page.sessions.into_iter().map(|session| session.session_id.to_string()).collect();
@@ -65,12 +27,6 @@ impl Memory {
         let mut out = Vec::new();
         restore_to(&self.engine, &SessionId::new(session), &mut out).expect("restored");
         String::from_utf8(out).expect("text")
-    }
-
-    fn texts(&self, session: &str) -> Vec<String> {
-        let request =
-            MessageListRequest { session: session.to_owned(), agent: None, offset: None, limit: None, longest: None };
-        messages(&self.engine, &request).expect("messages").messages.into_iter().map(|message| message.text).collect()
     }
 }
 

@@ -261,8 +261,8 @@ impl<'a> Update<'a> {
                 };
                 let time = message.and_then(|message| message.timestamp).map(crate::time::Time::millis);
                 let uuid = &keepit.message_uuid;
-                let mut document =
-                    fields.document(&Entry { file, position: None, time, facts, body: &keepit.content, uuid }, &mut terms);
+                let mut document = fields
+                    .document(&Entry { file, position: None, time, facts, body: &keepit.content, uuid }, &mut terms);
                 document.add_text(fields.session, id);
                 document.add_text(fields.name, keepit.marker_id.as_str());
                 documents.push(document);
@@ -293,7 +293,8 @@ impl<'a> Update<'a> {
                     let uuid = message.sources.first().map_or("", String::as_str);
                     for body in passages::cut(&message.text) {
                         let body = body.as_str();
-                        let mut document = fields.document(&Entry { file, position: None, time, facts, body, uuid }, &mut terms);
+                        let mut document =
+                            fields.document(&Entry { file, position: None, time, facts, body, uuid }, &mut terms);
                         document.add_text(fields.versions, id);
                         document.add_text(fields.name, version.version_id.as_str());
                         documents.push(document);
