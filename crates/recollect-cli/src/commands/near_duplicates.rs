@@ -71,6 +71,9 @@ fn shown(terminal: &Terminal, found: &NearDuplicates) -> String {
 fn place(terminal: &Terminal, message: &NearDuplicate) -> String {
     let id: String = message.session_id.as_str().chars().take(8).collect();
     let mut facts = vec![text::line(&message.project).into_owned(), terminal.time(message.timestamp)];
+    if message.agent_id.is_some() {
+        facts.push("sub-agent".to_owned());
+    }
     if message.copies > 0 {
         facts.push(format!("and {} more word for word", counted(message.copies.into(), "time")));
     }

@@ -47,7 +47,7 @@ pub(super) fn similarity(left: &[u64], right: &[u64]) -> f64 {
     if all == 0 { 1.0 } else { common as f64 / all as f64 }
 }
 
-/// What `text` says and `other` does not, in order.
+/// What `text` says and `other` does not, in order, each once.
 pub(super) fn only_in(text: &str, other: &str) -> Vec<String> {
     let (text, other) = (first(text, COMPARED), first(other, COMPARED));
     let places: Vec<(usize, &str)> = text.unicode_word_indices().collect();
@@ -59,7 +59,13 @@ pub(super) fn only_in(text: &str, other: &str) -> Vec<String> {
         let (start, (last, word)) = (places.get(range.start)?.0, places.get(range.end.checked_sub(1)?)?);
         text.get(start..last + word.len())
     });
-    pieces.take(PIECES).map(|piece| first(piece, PIECE).to_owned()).collect()
+    let mut told: Vec<String> = Vec::new();
+    for piece in pieces.map(|piece| first(piece, PIECE)) {
+        if told.len() < PIECES && !told.iter().any(|known| known == piece) {
+            told.push(piece.to_owned());
+        }
+    }
+    told
 }
 
 /// The first characters of a text.
