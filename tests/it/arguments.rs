@@ -44,6 +44,7 @@ fn the_short_help_lists_every_command() {
       near-duplicates  Find messages that say nearly the same, in groups
       checkpoints      Note what the memory holds under a name, and see later what came of it
       doctor           Check that everything in the memory is sound
+      rebuild          Make the database anew from the archive and the manifests
       backup           Write the whole memory into one file, while it is in use
       restore-backup   Make a memory of a backup
       config           Read and change the configuration
@@ -79,7 +80,7 @@ fn every_command_has_help_that_says_what_it_does() {
         assert!(help.lines().next().is_some_and(|line| line.len() > 10), "`{command} --help` says what it does");
         count += 1;
     }
-    assert_eq!(count, 27, "commands in the help");
+    assert_eq!(count, 28, "commands in the help");
 }
 
 #[test]

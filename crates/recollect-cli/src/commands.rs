@@ -18,6 +18,7 @@ mod man;
 mod near_duplicates;
 mod project;
 mod projects;
+mod rebuild;
 mod remove;
 mod restore;
 mod restore_backup;
@@ -68,6 +69,7 @@ pub(crate) enum Command {
     NearDuplicates(near_duplicates::NearDuplicatesCommand),
     Checkpoints(checkpoints::Checkpoints),
     Doctor(doctor::Doctor),
+    Rebuild(rebuild::Rebuild),
     Backup(backup::Backup),
     RestoreBackup(restore_backup::RestoreBackup),
     Config(config::Config),
@@ -100,6 +102,7 @@ impl Command {
             Self::Stats(command) => command.run(face),
             Self::NearDuplicates(command) => command.run(face),
             Self::Checkpoints(command) => command.run(face),
+            Self::Rebuild(command) => return command.run(face),
             Self::Backup(command) => command.run(face),
             Self::RestoreBackup(command) => command.run(face),
             Self::Config(command) => command.run(face),

@@ -56,7 +56,7 @@ impl Face {
         if let Some(engine) = self.engine.get() {
             return Ok(engine);
         }
-        let engine = Engine::open(self.options.clone())?;
+        let engine = self.work(|work| Engine::open_watched(self.options.clone(), work))?;
         Ok(self.engine.get_or_init(|| engine))
     }
 

@@ -62,6 +62,8 @@ CREATE TABLE file (
     tokens          INTEGER NOT NULL,
     first_timestamp INTEGER,
     last_timestamp  INTEGER,
+    -- Tells its pieces, and where they stand, from all others; the same is in the manifest.
+    content         BLOB NOT NULL DEFAULT x'00000000000000000000000000000000',
     UNIQUE (session_id, name)
 ) STRICT;
 

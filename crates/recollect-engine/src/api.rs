@@ -15,6 +15,7 @@ pub mod job;
 pub mod keepit;
 pub mod memory;
 pub mod near_duplicates;
+pub mod rebuild;
 pub mod search;
 pub mod session;
 pub mod watch;
@@ -58,6 +59,7 @@ commands! {
     stats_get: memory::stats(memory::StatsRequest) -> memory::Stats;
     health_check: health::check(health::HealthCheckRequest) -> health::Health;
     health_repair: health::repair(health::HealthRepairRequest) -> health::Health;
+    memory_rebuild: rebuild::rebuild(rebuild::RebuildRequest) -> rebuild::Rebuilt;
     backup_create: backup::create(backup::BackupCreateRequest) -> backup::BackupCreated;
     backup_status: backup::status(backup::BackupStatusRequest) -> backup::BackupStatus;
     near_duplicates_find: near_duplicates::find(near_duplicates::NearDuplicatesRequest) -> near_duplicates::NearDuplicates;

@@ -7,6 +7,7 @@
 
 mod batch;
 mod codec;
+mod contents;
 mod cut;
 mod fields;
 mod files;
@@ -27,9 +28,10 @@ use crate::db::Db;
 use crate::error::{Error, ErrorKind, Result};
 
 pub use batch::{Archiver, Batch};
+pub use contents::{Content, Known};
 pub use pack::PackId;
 pub use tidy::Tidied;
-pub use verify::{Check, Damage, Mended};
+pub use verify::{Check, Damage, Mended, TakenIn};
 
 /// Decompressed bytes that are held for reading on: some blocks.
 const HELD: usize = 40 << 20;

@@ -25,6 +25,7 @@ use last::Last;
 use staged::Staged;
 
 pub use restore::restore;
+pub(crate) use staged::written_files;
 
 /// Milliseconds between backups that are made by themselves.
 const DAY: i64 = 86_400_000;

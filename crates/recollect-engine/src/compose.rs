@@ -280,10 +280,16 @@ fn set_sessions(engine: &Engine, row: &CompositionRow, sessions: &[String]) -> R
         rows.mark_dirty(&row.record.project_id)
     })?;
     let path = folder_of(engine, row).join(DOCUMENT);
-    let mut document: Value = fs_err::read(&path)
-        .ok()
-        .and_then(|bytes| serde_json::from_slice(&bytes).ok())
-        .map_or_else(|| document_of(row), Ok)?;
+    let before = fs_err::read(&path).ok().map(|bytes| serde_json::from_slice::<Value>(&bytes));
+    let mut document = match before {
+        Some(Ok(document)) if document.is_object() => document,
+        // What is not understood is not written over.
+        Some(_) => {
+            crate::home::set_aside(&path)?;
+            document_of(row)?
+        }
+        None => document_of(row)?,
+    };
     document["usedInSessions"] = json!(sessions);
     crate::home::write_atomically(&path, pretty(&document)?.as_bytes())
 }

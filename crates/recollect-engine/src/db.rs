@@ -82,6 +82,22 @@ impl Db {
         Ok(value)
     }
 
+    /// Puts another database in the place of this one, for everything that shares it: nobody writes while `make` makes that
+    /// one, and nobody reads while the files change places. Only when no other program has it open.
+    ///
+    /// # Errors
+    /// When either fails; then it is as it was.
+    pub fn replace(&self, make: impl FnOnce() -> Result<()>, change_places: impl FnOnce() -> Result<()>) -> Result<()> {
+        let mut writer = lock(&self.writer);
+        make()?;
+        let mut reader = lock(&self.reader);
+        let nowhere = || Connection::open_in_memory().map_err(failed);
+        (*writer, *reader) = (nowhere()?, nowhere()?);
+        let changed = change_places();
+        (*writer, *reader) = (connect(&self.path)?, connect(&self.path)?);
+        changed
+    }
+
     /// The newest format of the database that this program knows.
     pub fn newest_format() -> u64 {
         migrate::newest()
@@ -135,7 +151,7 @@ fn failed(error: rusqlite::Error) -> Error {
             rusqlite::ErrorCode::ReadOnly | rusqlite::ErrorCode::CannotOpen | rusqlite::ErrorCode::PermissionDenied,
         ) => "check that the folder of the memory can be written to",
         Some(rusqlite::ErrorCode::DatabaseCorrupt | rusqlite::ErrorCode::NotADatabase) => {
-            "memory.db is damaged: move it away, then ingest again; archived bytes are files beside it and are not affected"
+            "memory.db is damaged: `recollect rebuild` makes it anew from the archive and the manifests, and keeps the old one"
         }
         _ => {
             return Error::new(ErrorKind::Io, format!("the database refused: {error}")).because(error);

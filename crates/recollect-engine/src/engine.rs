@@ -11,9 +11,11 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, EventSink, Progress};
 use crate::home::Home;
 use crate::ids::ProjectId;
+use crate::imported;
 use crate::jobs::Jobs;
 use crate::keepit::Decay;
 use crate::manifest;
+use crate::rebuild;
 use crate::search::Search;
 use crate::time::{Clock, Time};
 use crate::tokens::Counter;
@@ -49,33 +51,54 @@ struct Inner {
     jobs: Jobs,
     search: Search,
     watch: Watch,
+    /// Locked for as long as the memory is open, together with others.
+    in_use: Option<fs_err::File>,
 }
 
 impl Engine {
-    /// Opens the memory, making or migrating it when needed.
+    /// Opens the memory, making or migrating it when needed. Should its database be gone while the archive is there, it is
+    /// made anew first.
     ///
     /// # Errors
     /// When the folder cannot be used, or was written by a newer program.
     pub fn open(options: EngineOptions) -> Result<Self> {
+        Self::open_watched(options, &Work { progress: &|_| {}, cancel: &Cancel::default() })
+    }
+
+    /// The same, telling how far it is when there is much to do first.
+    pub fn open_watched(options: EngineOptions, work: &Work<'_>) -> Result<Self> {
         let home = Home::open(&options.home)?;
-        let db = Db::open(&home.database())?;
-        let archive = Archive::new(home.archive(), db.clone());
-        let counter = Counter::for_model(&Config::load(&home.config())?.model);
-        let engine = Self {
-            inner: Arc::new(Inner {
-                options,
-                home,
-                db,
-                archive,
-                counter,
-                jobs: Jobs::default(),
-                search: Search::default(),
-                watch: Watch::default(),
-            }),
-        };
-        engine.recount()?;
+        let in_use = rebuild::enter(&options, &home, work)?;
+        let engine = Self::over(options, home.clone(), &home.database(), Some(in_use))?;
         engine.repair()?;
         Ok(engine)
+    }
+
+    /// A memory with its database somewhere.
+    pub(crate) fn over(
+        options: EngineOptions,
+        home: Home,
+        database: &Path,
+        in_use: Option<fs_err::File>,
+    ) -> Result<Self> {
+        let db = Db::open(database)?;
+        let archive = Archive::new(home.archive(), db.clone());
+        let counter = Counter::for_model(&Config::load(&home.config())?.model);
+        let (jobs, search, watch) = (Jobs::default(), Search::default(), Watch::default());
+        let inner = Inner { options, home, db, archive, counter, jobs, search, watch, in_use };
+        let engine = Self { inner: Arc::new(inner) };
+        engine.recount()?;
+        Ok(engine)
+    }
+
+    /// What the face gave.
+    pub(crate) fn options(&self) -> &EngineOptions {
+        &self.inner.options
+    }
+
+    /// The lock that says that the memory is in use.
+    pub(crate) fn in_use(&self) -> Option<&fs_err::File> {
+        self.inner.in_use.as_ref()
     }
 
     /// Archived bytes.
@@ -123,6 +146,13 @@ impl Engine {
         manifest::write(self, projects)
     }
 
+    /// Writes the files that mirror the database for all projects that changed.
+    pub fn mirror_all(&self) -> Result<()> {
+        let behind: Vec<ProjectId> =
+            self.db().read(|rows| rows.dirty_projects())?.into_iter().map(|(project, _)| project).collect();
+        self.mirror(&behind)
+    }
+
     /// Brings token counts to the model that is set now, when another was set before.
     fn recount(&self) -> Result<()> {
         const FACTOR: &str = "token_factor";
@@ -143,13 +173,13 @@ impl Engine {
     /// Finishes what an interruption left between the database and the files that mirror it.
     fn repair(&self) -> Result<()> {
         self.archive().recover()?;
-        let behind: Vec<ProjectId> =
-            self.db().read(|rows| rows.dirty_projects())?.into_iter().map(|(project, _)| project).collect();
+        imported::mirror(self)?;
+        let lost = manifest::note_lost(self)?;
         // Who follows the client writes them soon, and all that are behind; nobody's start waits for it.
-        if behind.is_empty() || watch::is_followed(self.home())? {
-            return Ok(());
+        if lost || !watch::is_followed(self.home())? {
+            self.mirror_all()?;
         }
-        self.mirror(&behind)
+        Ok(())
     }
 
     /// The memory's folder.

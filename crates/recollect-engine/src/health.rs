@@ -15,7 +15,7 @@ use crate::archive::Check;
 use crate::engine::Call;
 use crate::error::Result;
 use crate::event::Progress;
-use crate::{backup, manifest, registry, search};
+use crate::{backup, manifest, rebuild, registry, search};
 
 /// A backup of this age is worth a word.
 const OLD_BACKUP_HOURS: u64 = 7 * 24;
@@ -33,6 +33,7 @@ pub fn check(call: &Call<'_>) -> Result<Health> {
         index(call)?,
         manifests(call)?,
         originals(call)?,
+        versions(call)?,
         permissions(call)?,
         backup(call)?,
     ]))
@@ -45,6 +46,14 @@ pub fn repair(call: &Call<'_>) -> Result<Health> {
     let modes = permissions::mend(engine.home().root())?;
     if modes > 0 {
         did.push(format!("took the rights of others from {modes} files and folders"));
+    }
+    if !engine.db().read(|rows| rows.faults())?.is_empty() {
+        let rebuilt = rebuild::open(call)?;
+        let aside = rebuilt.set_aside.unwrap_or_default();
+        did.push(format!(
+            "made the database anew with {}; the old one is `{aside}`",
+            counted(rebuilt.sessions, "session")
+        ));
     }
     let found = verify(call)?;
     let mended = engine.archive().mend(&found, engine.now())?;
@@ -129,7 +138,7 @@ fn finding(name: &str, summary: String, problems: Vec<String>, remedy: &str) -> 
 
 fn database(call: &Call<'_>) -> Result<HealthFinding> {
     let faults = call.engine.db().read(|rows| rows.faults())?;
-    let remedy = "move memory.db away, then ingest again; archived bytes are files beside it and are not affected";
+    let remedy = "`recollect rebuild` makes it anew from the archive and the manifests, and keeps the old one";
     Ok(finding("database", "pages, indexes and references between rows".to_owned(), faults, remedy))
 }
 
@@ -182,6 +191,15 @@ fn originals(call: &Call<'_>) -> Result<HealthFinding> {
         problems.extend(manifest::link_faults(call.engine, &sums.project.project_id)?);
     }
     Ok(finding("originals", "links to originals that exist".to_owned(), problems, REPAIR))
+}
+
+/// Texts of versions and compositions: only making them again brings them back.
+fn versions(call: &Call<'_>) -> Result<HealthFinding> {
+    let files = call.engine.db().read(|rows| backup::written_files(rows, call.engine.home()))?;
+    let problems: Vec<String> =
+        files.iter().filter(|path| !path.is_file()).map(|path| format!("`{}` is missing", path.display())).collect();
+    let summary = format!("{} of versions and compositions", counted(files.len() as u64, "file"));
+    Ok(finding("versions", summary, problems, "restore it from a backup, or make the version or composition again"))
 }
 
 fn index(call: &Call<'_>) -> Result<HealthFinding> {

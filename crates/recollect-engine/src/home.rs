@@ -70,6 +70,16 @@ impl Home {
         self.0.join("backups")
     }
 
+    /// What another installation had seen, as it was taken over.
+    pub fn imported(&self) -> PathBuf {
+        self.0.join("imported.json")
+    }
+
+    /// Locked by every program for as long as it has the memory open; alone by the one that makes the database anew.
+    pub fn in_use(&self) -> PathBuf {
+        self.0.join("in-use.lock")
+    }
+
     /// Which backup was made last.
     pub fn last_backup(&self) -> PathBuf {
         self.0.join("last-backup.json")
@@ -152,6 +162,22 @@ pub fn open_private(path: &Path) -> Result<fs_err::File> {
         options.mode(0o600);
     }
     Ok(options.open(path)?)
+}
+
+/// Moves a file out of the way that is not understood, under a name that is free; it is never deleted for that.
+pub fn set_aside(path: &Path) -> Result<PathBuf> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut number = 1;
+    let aside = loop {
+        let more = if number > 1 { format!("-{number}") } else { String::new() };
+        let aside = path.with_file_name(format!("{name}.damaged{more}"));
+        if !aside.exists() {
+            break aside;
+        }
+        number += 1;
+    };
+    fs_err::rename(path, &aside)?;
+    Ok(aside)
 }
 
 /// Makes a rename in a folder last through a loss of power.

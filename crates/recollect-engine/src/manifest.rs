@@ -8,9 +8,9 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use crate::db::{FileRow, KeepitRow, Rows, SessionOrder, SessionSums};
+use crate::db::{FileRow, KeepitRow, PlaceRow, Rows, SessionOrder, SessionSums};
 use crate::engine::Engine;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::home::{create_private, open_private, write_atomically};
 use crate::ids::ProjectId;
 use crate::sources::Format;
@@ -35,15 +35,7 @@ pub(crate) fn write(engine: &Engine, projects: &[ProjectId]) -> Result<()> {
 
 fn write_project(engine: &Engine, project: &ProjectId) -> Result<()> {
     let path = engine.home().manifest(project);
-    let before: Map<String, Value> = match fs_err::read(&path).map(|bytes| serde_json::from_slice(&bytes)) {
-        Ok(Ok(before)) => before,
-        // Not understood: it is set aside, not written over.
-        Ok(Err(_)) => {
-            fs_err::rename(&path, path.with_extension("json.damaged"))?;
-            Map::new()
-        }
-        Err(_) => Map::new(),
-    };
+    let before = read(&path)?.unwrap_or_default();
     let (mut manifest, places) = engine.db().read(|rows| manifest_of(rows, project))?;
     // What another program put there, or a later version of this one, stays.
     for (key, value) in before {
@@ -54,6 +46,46 @@ fn write_project(engine: &Engine, project: &ProjectId) -> Result<()> {
     bytes.push(b'\n');
     write_atomically(&path, &bytes)?;
     link_originals(&engine.home().originals(project), &places)
+}
+
+/// What a manifest says; `None` when there is none, or none that is understood, which is set aside.
+///
+/// # Errors
+/// `NewerMemory` when a newer program wrote it.
+fn read(path: &Path) -> Result<Option<Map<String, Value>>> {
+    let bytes = match fs_err::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let Ok(manifest) = serde_json::from_slice(&bytes) else {
+        crate::home::set_aside(path)?;
+        return Ok(None);
+    };
+    check_version(path, &manifest)?;
+    Ok(Some(manifest))
+}
+
+/// Fails when a newer program wrote a manifest.
+pub(crate) fn check_version(path: &Path, manifest: &Map<String, Value>) -> Result<()> {
+    let major = |version: &str| version.split('.').next().and_then(|major| major.parse::<u64>().ok());
+    let Some(version) = manifest.get("version").and_then(Value::as_str) else { return Ok(()) };
+    if major(version) > major(VERSION) {
+        let message = format!("`{}` is of version {version}; this program knows version {VERSION}", path.display());
+        return Err(Error::new(ErrorKind::NewerMemory, message).hint("update Recollect; it was left as it is"));
+    }
+    Ok(())
+}
+
+/// Notes which manifests are gone, so that they are written anew; whether there are any.
+pub(crate) fn note_lost(engine: &Engine) -> Result<bool> {
+    let projects = engine.db().read(|rows| rows.all_projects())?;
+    let lost: Vec<_> = projects.iter().filter(|project| !engine.home().manifest(project).exists()).collect();
+    if lost.is_empty() {
+        return Ok(false);
+    }
+    engine.db().write(|rows| lost.iter().try_for_each(|project| rows.mark_dirty(project)))?;
+    Ok(true)
 }
 
 /// What a project's manifest says otherwise than the database; nothing while a change is still to be written.
@@ -115,6 +147,7 @@ fn manifest_of(rows: &Rows<'_>, project: &ProjectId) -> Result<(Map<String, Valu
         manifest.insert("originalPath".to_owned(), json!(row.original_path));
         manifest.insert("displayName".to_owned(), json!(row.display_name));
         manifest.insert("createdAt".to_owned(), json!(row.created_at));
+        manifest.insert("lastAccessed".to_owned(), json!(row.last_accessed));
     }
     manifest.insert("sessions".to_owned(), Value::Object(entries));
     manifest.insert("compositions".to_owned(), Value::Object(rows.composition_records(project)?));
@@ -141,6 +174,7 @@ fn entry_of(rows: &Rows<'_>, sums: &SessionSums) -> Result<Value> {
         "metadata": {
             "gitBranch": session.git_branch,
             "claudeVersion": session.client_versions.last(),
+            "clientVersions": session.client_versions,
             "models": session.models,
         },
         "keepitMarkers": keepits,
@@ -150,6 +184,7 @@ fn entry_of(rows: &Rows<'_>, sums: &SessionSums) -> Result<Value> {
         "title": session.title,
         "userTitle": session.user_title,
         "distanceByHand": session.distance_by_hand,
+        "lastVersionNumber": rows.version_number(&session.session_id)?,
         "files": files,
     }))
 }
@@ -173,8 +208,24 @@ fn marker_of(keepit: &KeepitRow) -> Value {
 }
 
 fn file_of(rows: &Rows<'_>, file: &FileRow) -> Result<Value> {
-    let places: Vec<String> = rows.places(file.file_id)?.into_iter().map(|place| place.path).collect();
-    Ok(json!({ "name": file.name, "part": file.part.as_str(), "bytes": file.bytes, "places": places }))
+    let place = |place: PlaceRow| {
+        json!({
+            "path": place.path,
+            "bytes": place.bytes,
+            "modified": place.modified,
+            "inode": place.inode,
+            "seenAt": place.seen_at,
+        })
+    };
+    let places: Vec<Value> = rows.places(file.file_id)?.into_iter().map(place).collect();
+    let content = rows.file_content(file.file_id)?.to_string();
+    Ok(json!({
+        "name": file.name,
+        "part": file.part.as_str(),
+        "bytes": file.bytes,
+        "content": content,
+        "places": places,
+    }))
 }
 
 /// Makes `originals/` say where the originals are that still exist.

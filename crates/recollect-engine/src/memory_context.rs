@@ -21,13 +21,11 @@ use crate::event::Progress;
 use crate::extract::extract;
 use crate::home::{create_private, write_atomically};
 use crate::ids::SessionId;
+use crate::imported::{self, CHECKPOINTS};
 use crate::registry::{self, Loaded};
 use crate::sources::{Format, read_whole};
 use index::Index;
 use state::State;
-
-/// Checkpoints of another installation, kept as it wrote them.
-const CHECKPOINTS: &str = "memory_context_checkpoints";
 
 /// Takes a folder over.
 ///
@@ -68,8 +66,10 @@ pub fn import(call: &Call<'_>, request: &ContextImportRequest) -> Result<Context
             kept.extend(checkpoints.clone());
             rows.put_fact(CHECKPOINTS, &Value::Object(kept).to_string())?;
         }
+        rows.put_fact(imported::BEHIND, "1")?;
         Ok(new)
     })?;
+    imported::mirror(engine)?;
     Ok(report)
 }
 

@@ -12,6 +12,7 @@ mod keep;
 mod list;
 mod pair;
 mod read;
+mod reading;
 mod recognise;
 mod remove;
 mod repeats;
@@ -46,6 +47,7 @@ pub(crate) use follow::{Behind, Followed, behind, follow};
 pub use keep::{add_keepit, decay, keepits, remove_keepit, weigh_keepit};
 pub use list::{detail, overview, page, projects, resolve, stats, summary, update};
 pub use read::{Loaded, load, map, message_of, messages, stored_messages};
+pub(crate) use reading::{read_back, refresh};
 pub use remove::remove;
 pub use restore::{restore, restore_to};
 pub use transcript::write_weight;
@@ -117,7 +119,7 @@ pub fn ingest(call: &Call<'_>, request: &IngestRequest) -> Result<IngestReport> 
         return Err(Error::not_found(format!("`{}`: {reason}", path.display())).hint("nothing was changed"));
     }
     let (report, projects) = take_in(call, candidates, rejected, request.project.as_ref())?;
-    engine.mirror(&projects)?;
+    engine.mirror_all()?;
     tidy(call)?;
     tell(engine, &report, projects);
     Ok(report)

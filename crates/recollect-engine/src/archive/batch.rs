@@ -182,6 +182,8 @@ pub struct Archiver<'b, 'a> {
     run: Contents,
     run_start: u64,
     origin: Origin,
+    /// The last of the pieces that are kept.
+    kept: Option<Chunk>,
     /// Where the next piece begins.
     start: u64,
     chunks: Vec<Chunk>,
@@ -200,6 +202,7 @@ impl<'b, 'a> Archiver<'b, 'a> {
             run: Contents::default(),
             run_start: start,
             origin,
+            kept: kept.cloned(),
             start,
             chunks: Vec::new(),
             is_new: false,
@@ -219,9 +222,9 @@ impl<'b, 'a> Archiver<'b, 'a> {
         let cutter = std::mem::take(&mut self.cutter);
         cutter.finish(|piece| self.keep(piece))?;
         self.batch.put(&self.origin.path, self.run_start, &self.run)?;
-        let ends: Vec<&Chunk> = self.chunks.first().into_iter().chain(self.chunks.last()).collect();
+        let all: Vec<&Chunk> = self.kept.iter().chain(&self.chunks).collect();
         // A copy of what is known needs no word: its place stands in the manifest.
-        if self.is_new || !self.batch.archive.db.read(|rows| rows.is_in_a_file(&ends))? {
+        if self.is_new || !self.batch.archive.db.read(|rows| rows.is_in_a_file(&all))? {
             project.clone_into(&mut self.origin.project);
             self.origin.pieces = self.chunks.iter().map(|chunk| (Hash(chunk.hash), chunk.bytes)).collect();
             self.batch.state().files.push(self.origin);

@@ -237,6 +237,10 @@ pub(super) fn read_index(path: &Path) -> Result<Index> {
     }
     file.read_exact(&mut head)?;
     if &head != HEAD {
+        if head.starts_with(b"RCLPACK") && head[7] > HEAD[7] && head[7].is_ascii_digit() {
+            let message = format!("the pack `{}` was written by a newer program", path.display());
+            return Err(Error::new(ErrorKind::NewerMemory, message).hint("update Recollect; it was left as it is"));
+        }
         return Err(damaged(path, "it is no pack of a version that this program knows"));
     }
     file.seek(SeekFrom::End(-(TRAILER.cast_signed())))?;

@@ -5,11 +5,12 @@ use std::collections::HashSet;
 use fs_err as fs;
 
 use super::batch::chunks_of;
+use super::contents::{Known, contents};
 use super::pack::{self, EXTENSION, PackId, Sealed};
 use super::{Archive, Chunk};
 use crate::db::PackRow;
 use crate::engine::Cancel;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::home::create_private;
 use crate::time::Time;
 
@@ -120,6 +121,19 @@ impl Archive {
     }
 }
 
+/// What packs say of themselves.
+#[derive(Debug, Default)]
+pub struct TakenIn {
+    /// Packs that could be read.
+    pub packs: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// What is wrong with the others.
+    pub damaged: Vec<String>,
+    /// The files they tell of.
+    pub files: Vec<Known>,
+}
+
 /// What mending did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Mended {
@@ -170,6 +184,39 @@ impl Archive {
         Ok(())
     }
 
+    /// Makes every pack known to a database that knows none, by what the packs say of themselves.
+    ///
+    /// # Errors
+    /// `NewerMemory` when a newer program wrote one.
+    pub fn take_in(&self, cancel: &Cancel) -> Result<TakenIn> {
+        let mut packs = Vec::new();
+        for id in self.on_disk()? {
+            let metadata = fs::metadata(id.path(&self.root))?;
+            packs.push((metadata.modified().ok(), id, metadata.len()));
+        }
+        // The oldest first, as they were written.
+        packs.sort_unstable();
+        let mut taken = TakenIn::default();
+        let mut origins = Vec::new();
+        for (_, id, bytes) in packs {
+            cancel.check()?;
+            let path = id.path(&self.root);
+            match pack::read_index(&path) {
+                Ok(index) => {
+                    origins.extend(index.files.iter().cloned());
+                    self.register(&Sealed { id, bytes, index })?;
+                    taken.packs += 1;
+                    taken.bytes += bytes;
+                }
+                Err(error) if error.kind == ErrorKind::NewerMemory => return Err(error),
+                // It stays where it is: a check finds it, and mending sets it aside.
+                Err(error) => taken.damaged.push(error.message),
+            }
+        }
+        taken.files = contents(origins);
+        Ok(taken)
+    }
+
     /// Moves a pack's file out of the way; it is never deleted for being damaged.
     fn set_aside(&self, id: PackId) -> Result<()> {
         let path = id.path(&self.root);
@@ -184,7 +231,12 @@ impl Archive {
     /// Makes a pack known that the database does not know; `false` when it is damaged.
     fn adopt(&self, id: PackId) -> Result<bool> {
         let path = id.path(&self.root);
-        let Ok(index) = pack::read_index(&path) else { return Ok(false) };
+        let index = match pack::read_index(&path) {
+            Ok(index) => index,
+            // Not ours to judge.
+            Err(error) if error.kind == ErrorKind::NewerMemory => return Err(error),
+            Err(_) => return Ok(false),
+        };
         let sealed = Sealed { id, bytes: fs::metadata(&path)?.len(), index };
         for block in &sealed.index.blocks {
             let Ok(bytes) = pack::read_block(&path, block.at) else { return Ok(false) };

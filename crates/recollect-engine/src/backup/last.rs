@@ -34,7 +34,7 @@ impl Last {
         match serde_json::from_slice(&bytes) {
             Ok(last) => Ok(last),
             Err(_) => {
-                fs_err::rename(&path, path.with_extension("json.damaged"))?;
+                crate::home::set_aside(&path)?;
                 Ok(Self::default())
             }
         }

@@ -74,7 +74,7 @@ impl Staged {
         let snapshot = engine.db().snapshot()?;
         let at = engine.now();
         let packs: HashSet<PathBuf> = snapshot.read(|rows| engine.archive().pack_files(rows))?.into_iter().collect();
-        let wanted = snapshot.read(|rows| wanted(rows, home))?;
+        let wanted = snapshot.read(|rows| written_files(rows, home))?;
         let mut links = Links { root: home.root(), folder: folder.path(), packs: &packs, members: Vec::new() };
         links.link(call)?;
         drop(mirror_lock);
@@ -116,8 +116,8 @@ impl Staged {
     }
 }
 
-/// Files that the database names beside packs.
-fn wanted(rows: &crate::db::Rows<'_>, home: &crate::home::Home) -> Result<Vec<PathBuf>> {
+/// Files that the database names beside packs: texts of versions and compositions.
+pub(crate) fn written_files(rows: &crate::db::Rows<'_>, home: &crate::home::Home) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for (project, session, file) in rows.version_files()? {
         let folder = home.summaries(&project, &session);

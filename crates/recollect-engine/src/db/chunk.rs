@@ -3,7 +3,7 @@
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::{Rows, failed};
-use crate::archive::{Chunk, PackId, Place};
+use crate::archive::{Chunk, Content, PackId, Place};
 use crate::error::{Error, Result};
 use crate::time::Time;
 
@@ -67,10 +67,14 @@ impl Rows<'_> {
     pub fn put_file_chunks(&self, file_id: i64, from: u64, chunks: &[Chunk]) -> Result<()> {
         let mut replaced = self
             .connection
-            .prepare_cached("DELETE FROM file_chunk WHERE file_id = ?1 AND start >= ?2 RETURNING hash")
+            .prepare_cached("DELETE FROM file_chunk WHERE file_id = ?1 AND start >= ?2 RETURNING start, hash")
             .map_err(failed)?;
-        let replaced: Vec<[u8; 32]> =
-            replaced.query_map(params![file_id, from], |row| row.get(0)).and_then(Iterator::collect).map_err(failed)?;
+        let replaced: Vec<(u64, [u8; 32])> = replaced
+            .query_map(params![file_id, from], |row| Ok((row.get(0)?, row.get(1)?)))
+            .and_then(Iterator::collect)
+            .map_err(failed)?;
+        let mut content = self.file_content(file_id)?;
+        replaced.iter().for_each(|(start, hash)| content.toggle(*start, hash));
         for chunk in chunks {
             if self.piece(&chunk.hash)?.is_none() {
                 return Err(Error::conflict("archived bytes were removed by another program meanwhile")
@@ -80,10 +84,39 @@ impl Rows<'_> {
                 .prepare_cached("INSERT INTO file_chunk (file_id, start, bytes, hash) VALUES (?1, ?2, ?3, ?4)")
                 .and_then(|mut statement| statement.execute(params![file_id, chunk.start, chunk.bytes, chunk.hash]))
                 .map_err(failed)?;
+            content.toggle(chunk.start, &chunk.hash);
         }
-        for hash in &replaced {
+        self.set_file_content(file_id, content)?;
+        for (_, hash) in &replaced {
             self.drop_unused_chunk(hash)?;
         }
+        Ok(())
+    }
+
+    /// What tells the pieces of a file from those of others.
+    pub fn file_content(&self, file_id: i64) -> Result<Content> {
+        self.connection
+            .prepare_cached("SELECT content FROM file WHERE file_id = ?1")
+            .and_then(|mut statement| statement.query_row([file_id], |row| row.get(0)))
+            .map(Content)
+            .map_err(failed)
+    }
+
+    /// Notes what tells the pieces of a file from those of others.
+    pub fn set_file_content(&self, file_id: i64, content: Content) -> Result<()> {
+        self.connection
+            .prepare_cached("UPDATE file SET content = ?2 WHERE file_id = ?1")
+            .and_then(|mut statement| statement.execute(params![file_id, content.0]))
+            .map_err(failed)?;
+        Ok(())
+    }
+
+    /// Notes that a piece is known by name and is nowhere: its pack was lost.
+    pub fn put_lost_chunk(&self, hash: &[u8; 32], bytes: u64) -> Result<()> {
+        self.connection
+            .prepare_cached("INSERT OR IGNORE INTO chunk (hash, bytes) VALUES (?1, ?2)")
+            .and_then(|mut statement| statement.execute(params![hash, bytes]))
+            .map_err(failed)?;
         Ok(())
     }
 
@@ -109,12 +142,14 @@ impl Rows<'_> {
         for file_id in files {
             let mut all = true;
             for chunk in &chunks[1..] {
-                all = all
-                    && self
-                        .connection
-                        .prepare_cached("SELECT 1 FROM file_chunk WHERE file_id = ?1 AND start = ?2 AND hash = ?3")
-                        .and_then(|mut statement| statement.exists(params![file_id, chunk.start, chunk.hash]))
-                        .map_err(failed)?;
+                all = self
+                    .connection
+                    .prepare_cached("SELECT 1 FROM file_chunk WHERE file_id = ?1 AND start = ?2 AND hash = ?3")
+                    .and_then(|mut statement| statement.exists(params![file_id, chunk.start, chunk.hash]))
+                    .map_err(failed)?;
+                if !all {
+                    break;
+                }
             }
             if all {
                 return Ok(true);

@@ -36,6 +36,17 @@ fn from_columns((record, request, used, id): Columns) -> Result<CompositionRow> 
     Ok(CompositionRow { record, request: serde_json::from_str(&request).map_err(damaged)? })
 }
 
+impl CompositionRow {
+    /// Reads what a manifest or a `composition.json` holds; `None` when it is none.
+    pub fn from_record(record: &Value) -> Option<Self> {
+        let wire = document::snake(record.clone());
+        Some(Self {
+            request: serde_json::from_value(wire.get("request")?.clone()).ok()?,
+            record: serde_json::from_value(wire).ok()?,
+        })
+    }
+}
+
 impl Rows<'_> {
     /// One composition.
     pub fn composition(&self, composition: &CompositionId) -> Result<Option<CompositionRow>> {
@@ -61,6 +72,8 @@ impl Rows<'_> {
     /// Adds a composition, and notes on the versions and sessions that it takes that they were used.
     pub fn add_composition(&self, row: &CompositionRow) -> Result<()> {
         let record = &row.record;
+        // Sessions that were started from it have a column of their own.
+        let fixed = Composition { used_in_sessions: Vec::new(), ..record.clone() };
         self.connection
             .prepare_cached(
                 "INSERT INTO composition (composition_id, name, project_id, created_at, request, record, used_in_sessions)
@@ -73,7 +86,7 @@ impl Rows<'_> {
                     record.project_id.as_str(),
                     record.created_at.millis(),
                     to_json(&row.request).unwrap_or_default(),
-                    to_json(record).unwrap_or_default(),
+                    to_json(&fixed).unwrap_or_default(),
                     to_json(&record.used_in_sessions).unwrap_or_default(),
                 ])
             })
@@ -160,8 +173,10 @@ impl Rows<'_> {
         let rows: Vec<Columns> = rows.collect::<rusqlite::Result<_>>().map_err(failed)?;
         let mut records = Map::new();
         for row in rows {
-            let record = from_columns(row)?.record;
-            records.insert(record.composition_id.to_string(), document::camel(serde_json::to_value(&record)?));
+            let CompositionRow { record, request } = from_columns(row)?;
+            let mut document = document::camel(serde_json::to_value(&record)?);
+            document["request"] = document::camel(serde_json::to_value(&request)?);
+            records.insert(record.composition_id.to_string(), document);
         }
         Ok(records)
     }

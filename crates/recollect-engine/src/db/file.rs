@@ -277,6 +277,14 @@ impl Rows<'_> {
                 ])
             })
             .map_err(failed)?;
+        // Places stand in the manifest.
+        self.connection
+            .prepare_cached(
+                "UPDATE project SET dirty = dirty + 1 WHERE project_id =
+                    (SELECT project_id FROM session JOIN file USING (session_id) WHERE file_id = ?1)",
+            )
+            .and_then(|mut statement| statement.execute([place.file_id]))
+            .map_err(failed)?;
         Ok(())
     }
 

@@ -53,6 +53,14 @@ impl Rows<'_> {
             .map_err(failed)
     }
 
+    /// Hashes that were taken over, in order.
+    pub fn imported_hashes(&self) -> Result<Vec<[u8; 32]>> {
+        let mut statement =
+            self.connection.prepare_cached("SELECT hash FROM imported_hash ORDER BY hash").map_err(failed)?;
+        let rows = statement.query_map([], |row| row.get(0)).map_err(failed)?;
+        rows.collect::<rusqlite::Result<_>>().map_err(failed)
+    }
+
     /// Every hash that is known, each once, in order.
     pub fn all_hashes(&self) -> Result<Vec<[u8; 32]>> {
         let mut statement = self

@@ -104,6 +104,41 @@ impl Rows<'_> {
         Ok(())
     }
 
+    /// Makes a project what is given, whatever was known of it.
+    pub fn set_project(&self, project: &ProjectRow) -> Result<()> {
+        self.put_project(project)?;
+        self.connection
+            .prepare_cached(
+                "UPDATE project SET original_path = ?2, display_name = ?3, created_at = ?4, last_accessed = ?5
+                 WHERE project_id = ?1",
+            )
+            .and_then(|mut statement| {
+                statement.execute(params![
+                    project.project_id.as_str(),
+                    project.original_path,
+                    project.display_name,
+                    project.created_at.millis(),
+                    project.last_accessed.millis()
+                ])
+            })
+            .map_err(failed)?;
+        Ok(())
+    }
+
+    /// Every project, those without sessions too.
+    pub fn all_projects(&self) -> Result<Vec<ProjectId>> {
+        let mut statement =
+            self.connection.prepare_cached("SELECT project_id FROM project ORDER BY project_id").map_err(failed)?;
+        let rows = statement.query_map([], |row| Ok(row.get::<_, String>(0)?.into())).map_err(failed)?;
+        rows.collect::<rusqlite::Result<_>>().map_err(failed)
+    }
+
+    /// Forgets a project without sessions.
+    pub fn drop_project(&self, project: &ProjectId) -> Result<()> {
+        self.connection.execute("DELETE FROM project WHERE project_id = ?1", [project.as_str()]).map_err(failed)?;
+        Ok(())
+    }
+
     /// Notes that the files that mirror a project are behind; do it in the transaction of the change.
     pub fn mark_dirty(&self, project: &ProjectId) -> Result<()> {
         self.connection

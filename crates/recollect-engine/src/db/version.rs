@@ -193,6 +193,30 @@ impl Rows<'_> {
             .map_err(failed)
     }
 
+    /// The highest version number that was ever given in a session.
+    pub fn version_number(&self, session: &SessionId) -> Result<u32> {
+        self.connection
+            .prepare_cached("SELECT number FROM version_number WHERE session_id = ?1")
+            .and_then(|mut statement| statement.query_row([session.as_str()], |row| row.get(0)).optional())
+            .map(Option::unwrap_or_default)
+            .map_err(failed)
+    }
+
+    /// Notes that version numbers up to this one were given.
+    pub fn put_version_number(&self, session: &SessionId, number: u32) -> Result<()> {
+        if number == 0 {
+            return Ok(());
+        }
+        self.connection
+            .prepare_cached(
+                "INSERT INTO version_number (session_id, number) VALUES (?1, ?2)
+                 ON CONFLICT (session_id) DO UPDATE SET number = max(number, excluded.number)",
+            )
+            .and_then(|mut statement| statement.execute(params![session.as_str(), number]))
+            .map_err(failed)?;
+        Ok(())
+    }
+
     /// Adds a version; its number counts as given.
     pub fn put_version(&self, version: &VersionRow) -> Result<()> {
         self.connection
@@ -221,14 +245,7 @@ impl Rows<'_> {
                 ])
             })
             .map_err(failed)?;
-        self.connection
-            .execute(
-                "INSERT INTO version_number (session_id, number) VALUES (?1, ?2)
-                 ON CONFLICT (session_id) DO UPDATE SET number = max(number, excluded.number)",
-                params![version.session_id.as_str(), version.number],
-            )
-            .map_err(failed)?;
-        Ok(())
+        self.put_version_number(&version.session_id, version.number)
     }
 
     /// Deletes a version's row.

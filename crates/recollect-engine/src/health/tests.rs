@@ -101,7 +101,10 @@ fn a_memory_in_use_is_sound() {
     let health = memory.call(check).expect("checked");
     assert!(health.ok, "{health:?}");
     let names: Vec<&str> = health.checks.iter().map(|check| check.name.as_str()).collect();
-    assert_eq!(names, ["database", "packs", "watermarks", "index", "manifests", "originals", "permissions", "backup"]);
+    assert_eq!(
+        names,
+        ["database", "packs", "watermarks", "index", "manifests", "originals", "versions", "permissions", "backup"]
+    );
 }
 
 #[test]

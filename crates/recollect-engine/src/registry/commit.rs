@@ -464,8 +464,22 @@ fn row_of(session: &SessionId, found: &FoundMarker, now: Time) -> KeepitRow {
     }
 }
 
+/// Writes what was read of a file of the archive.
+pub(super) fn write_back(engine: &Engine, rows: &Rows<'_>, file: FileRow, scan: &Scan) -> Result<i64> {
+    let mut touched = Vec::new();
+    let mut work = SessionWork { engine, rows, now: engine.now(), project: None, touched: &mut touched };
+    let file_id = rows.put_file(&file)?;
+    work.write(&FileRow { file_id, ..file }, scan)?;
+    Ok(file_id)
+}
+
 /// Brings a session's row up to date from its files, and joins its sub-agents to the calls that started them.
-fn refresh(rows: &Rows<'_>, session: &SessionId, wished: Option<&ProjectId>, now: Time) -> Result<ProjectId> {
+pub(super) fn refresh(
+    rows: &Rows<'_>,
+    session: &SessionId,
+    wished: Option<&ProjectId>,
+    now: Time,
+) -> Result<ProjectId> {
     let files = rows.files(session)?;
     let main = files.iter().find(|file| file.part == Part::Main);
     let fold: Fold = main.map_or_else(|| Ok(Fold::default()), |main| serde_json::from_str(&main.fold))?;

@@ -73,7 +73,7 @@ impl Store {
         records.insert("originalTokens".to_owned(), json!(row.tokens));
         records.insert("originalMessages".to_owned(), json!(row.messages));
         records.insert("versions".to_owned(), Value::Array(versions));
-        for (key, value) in self.records() {
+        for (key, value) in self.records()? {
             records.entry(key).or_insert(value);
         }
         let mut bytes = serde_json::to_vec_pretty(&Value::Object(records))?;
@@ -81,15 +81,26 @@ impl Store {
         write_atomically(&self.folder.join(RECORDS), &bytes)
     }
 
-    fn records(&self) -> Map<String, Value> {
-        let read = fs_err::read(self.folder.join(RECORDS)).ok();
-        read.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+    /// What the file says; one that is not understood is set aside, not written over.
+    fn records(&self) -> Result<Map<String, Value>> {
+        let path = self.folder.join(RECORDS);
+        match fs_err::read(&path) {
+            Ok(bytes) => match serde_json::from_slice(&bytes) {
+                Ok(records) => Ok(records),
+                Err(_) => {
+                    crate::home::set_aside(&path)?;
+                    Ok(Map::new())
+                }
+            },
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Map::new()),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Mends what an interruption, or the loss of the database, left.
     pub(super) fn reconcile(&self, engine: &Engine) -> Result<()> {
         let rows = engine.db().read(|rows| rows.versions(&self.session))?;
-        let records = self.records();
+        let records = self.records()?;
         let recorded: Vec<VersionRow> = records
             .get("versions")
             .and_then(Value::as_array)
