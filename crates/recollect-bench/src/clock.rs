@@ -1,5 +1,7 @@
 //! Wall time and processor time of a piece of work, in this process and in the ones it starts.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use nix::sys::resource::{UsageWho, getrusage};
@@ -50,4 +52,38 @@ fn duration(value: TimeVal) -> Duration {
 pub(crate) fn most_memory() -> anyhow::Result<u64> {
     // Linux counts in KiB.
     Ok(u64::try_from(getrusage(UsageWho::RUSAGE_SELF)?.max_rss()).unwrap_or(0) * 1024)
+}
+
+/// Watches the memory of this process that is its own: pages of files that it has mapped, which the system takes back when
+/// it needs them, are not counted.
+#[derive(Debug)]
+pub(crate) struct OwnMemory {
+    most: Arc<AtomicU64>,
+}
+
+impl OwnMemory {
+    /// Begins to watch, some times a second, until it is dropped.
+    pub(crate) fn watch() -> Self {
+        let most = Arc::new(AtomicU64::new(0));
+        let weak = Arc::downgrade(&most);
+        std::thread::spawn(move || {
+            while let Some(most) = weak.upgrade() {
+                most.fetch_max(own_memory().unwrap_or(0), Ordering::Relaxed);
+                drop(most);
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        });
+        Self { most }
+    }
+
+    /// The most so far, in bytes.
+    pub(crate) fn most(&self) -> u64 {
+        self.most.load(Ordering::Relaxed)
+    }
+}
+
+fn own_memory() -> Option<u64> {
+    let status = fs_err::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
+    line.split_whitespace().next()?.parse::<u64>().ok().map(|kib| kib * 1024)
 }

@@ -44,8 +44,20 @@ enum What {
     /// Bytes that the archive takes for every transcript under a folder, and how fast it takes and gives them, beside zstd
     /// over a tar, and borg and restic where they are installed
     Storage {
+        /// The folder; made conversations when it is left out
+        folder: Option<PathBuf>,
+        /// Megabytes of made conversations
+        #[arg(long, default_value_t = 1000, conflicts_with = "folder")]
+        made: u64,
+    },
+    /// All of it, one after the other: the bytes and the speed of a folder of transcripts and of a gigabyte of made ones, and
+    /// searches at growing size
+    All {
         /// The folder
         folder: PathBuf,
+        /// The program `recollect`, to be measured as a whole
+        #[arg(long)]
+        recollect: Option<PathBuf>,
     },
 }
 
@@ -53,6 +65,13 @@ fn main() -> anyhow::Result<()> {
     match Arguments::parse().what {
         What::Register { folder, times } => register::run(&folder, times),
         What::Search { sizes, recollect, folder } => search::run(&sizes, recollect.as_deref(), folder),
-        What::Storage { folder } => storage::run(&folder),
+        What::Storage { folder: Some(folder), .. } => storage::run(&folder, 3),
+        What::Storage { folder: None, made } => storage::run_made(made),
+        What::All { folder, recollect } => {
+            register::run(&folder, 3)?;
+            storage::run(&folder, 3)?;
+            storage::run_made(1000)?;
+            search::run(&[10_000, 100_000, 1_000_000], recollect.as_deref(), None)
+        }
     }
 }

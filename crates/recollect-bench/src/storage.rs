@@ -11,8 +11,9 @@ use recollect_engine::archive::Archiver;
 use recollect_engine::engine::Cancel;
 use recollect_engine::registry;
 
-use crate::clock::{Took, best, most_memory};
+use crate::clock::{OwnMemory, Took, best, most_memory};
 use crate::register::{Memory, registered, transcripts};
+use crate::talk::write;
 
 /// A way to keep the files: the bytes that it takes, what it took; no bytes when nothing is kept.
 struct Way {
@@ -21,8 +22,24 @@ struct Way {
     took: Took,
 }
 
-/// Measures and prints a table.
-pub(crate) fn run(folder: &Path) -> anyhow::Result<()> {
+/// The same over about so many megabytes of made conversations.
+pub(crate) fn run_made(megabytes: u64) -> anyhow::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let projects = folder.path().join("projects");
+    let (mut messages, mut bytes) = (0, 0);
+    while bytes < megabytes * 1_000_000 {
+        write(&projects, messages, messages + STEP)?;
+        messages += STEP;
+        bytes = size_of(&projects)?;
+    }
+    run(&projects, 1)
+}
+
+/// Messages that are made before their bytes are looked at.
+const STEP: u64 = 20_000;
+
+/// Measures and prints a table; `times` says how often all is taken in, of which the best counts.
+pub(crate) fn run(folder: &Path, times: u32) -> anyhow::Result<()> {
     let files = transcripts(folder)?;
     let bytes = files.iter().map(|file| Ok(fs_err::metadata(file)?.len())).sum::<anyhow::Result<u64>>()?;
     if bytes == 0 {
@@ -32,9 +49,12 @@ pub(crate) fn run(folder: &Path) -> anyhow::Result<()> {
     let list = scratch.path().join("files");
     fs_err::write(&list, files.iter().map(|file| format!("{}\n", file.display())).collect::<String>())?;
     let mut ways = vec![Way { name: "cat", stored: None, took: best(3, || cat(&files))?.0 }];
-    let (took, (memory, report)) = best(3, || registered(folder))?;
+    let own = OwnMemory::watch();
+    let (took, (memory, report)) = best(times, || registered(folder))?;
+    let rate = report.totals.messages as f64 / took.wall.as_secs_f64();
     ways.push(Way { name: "recollect ingest", stored: Some(stored(&memory)?), took });
-    let peak = most_memory()?;
+    let peak = (own.most(), most_memory()?);
+    drop(own);
     let empty = Memory::new()?;
     let (took, ()) = best(1, || take_in(&empty, &files))?;
     ways.push(Way { name: "  archive alone", stored: Some(stored(&empty)?), took });
@@ -50,7 +70,7 @@ pub(crate) fn run(folder: &Path) -> anyhow::Result<()> {
     let slowest = restore(&memory)?;
     ways.extend(tools(scratch.path(), &list)?);
     print(&ways, bytes);
-    print_sessions(&report.totals, files.len(), slowest, peak);
+    print_sessions(&report.totals, files.len(), slowest, rate, peak);
     Ok(())
 }
 
@@ -171,10 +191,19 @@ fn print(ways: &[Way], bytes: u64) {
 }
 
 #[expect(clippy::print_stdout, reason = "the table is what this program is for")]
-fn print_sessions(totals: &recollect_engine::api::ingest::IngestTotals, files: usize, slowest: f64, peak: u64) {
+fn print_sessions(
+    totals: &recollect_engine::api::ingest::IngestTotals,
+    files: usize,
+    slowest: f64,
+    rate: f64,
+    (own, mapped): (u64, u64),
+) {
     println!(
-        "{files} transcripts, {} sessions; slowest restore of one: {slowest:.0} ms for each 10 MB; most memory: {:.0} MB",
+        "{files} transcripts, {} sessions, {} messages taken in at {rate:.0} a second; slowest restore of one: {slowest:.0} ms for \
+         each 10 MB; most memory: {:.0} MB, with pages of mapped files {:.0} MB",
         totals.sessions,
-        peak as f64 / 1e6
+        totals.messages,
+        own as f64 / 1e6,
+        mapped as f64 / 1e6
     );
 }
