@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use nix::sys::resource::{UsageWho, getrusage};
@@ -59,21 +60,22 @@ pub(crate) fn most_memory() -> anyhow::Result<u64> {
 #[derive(Debug)]
 pub(crate) struct OwnMemory {
     most: Arc<AtomicU64>,
+    /// Closed when it is dropped, which ends the watch.
+    _open: Sender<()>,
 }
 
 impl OwnMemory {
     /// Begins to watch, some times a second, until it is dropped.
     pub(crate) fn watch() -> Self {
         let most = Arc::new(AtomicU64::new(0));
-        let weak = Arc::downgrade(&most);
+        let (open, closed) = std::sync::mpsc::channel();
+        let seen = Arc::clone(&most);
         std::thread::spawn(move || {
-            while let Some(most) = weak.upgrade() {
-                most.fetch_max(own_memory().unwrap_or(0), Ordering::Relaxed);
-                drop(most);
-                std::thread::sleep(Duration::from_millis(20));
+            while closed.recv_timeout(Duration::from_millis(20)) == Err(RecvTimeoutError::Timeout) {
+                seen.fetch_max(own_memory().unwrap_or(0), Ordering::Relaxed);
             }
         });
-        Self { most }
+        Self { most, _open: open }
     }
 
     /// The most so far, in bytes.

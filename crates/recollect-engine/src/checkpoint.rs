@@ -29,7 +29,7 @@ struct Record {
 /// `Usage` for what is no name, `Conflict` when it is taken.
 pub fn create(engine: &Engine, name: &str) -> Result<Checkpoint> {
     let name = checked(name)?;
-    let _lock = lock(engine)?;
+    let _lock = home::hold(&engine.home().lock())?;
     let mut records = load(engine)?;
     if let Some(taken) = records.iter().find(|record| is_named(record, &name)) {
         return Err(Error::conflict(format!("there is a checkpoint `{}` already", taken.sums.name))
@@ -65,7 +65,7 @@ pub fn diff(engine: &Engine, from: &str, to: Option<&str>) -> Result<CheckpointD
 /// # Errors
 /// `NotFound` when there is no such checkpoint.
 pub fn remove(engine: &Engine, name: &str) -> Result<Checkpoint> {
-    let _lock = lock(engine)?;
+    let _lock = home::hold(&engine.home().lock())?;
     let mut records = load(engine)?;
     let place = records.iter().position(|record| is_named(record, name)).ok_or_else(|| unknown(name))?;
     let removed = records.remove(place);
@@ -129,12 +129,6 @@ fn checked(name: &str) -> Result<String> {
         .hint("for example: before import"));
     }
     Ok(name.to_owned())
-}
-
-fn lock(engine: &Engine) -> Result<fs_err::File> {
-    let lock = home::open_private(&engine.home().lock())?;
-    lock.file().lock()?;
-    Ok(lock)
 }
 
 fn load(engine: &Engine) -> Result<Vec<Record>> {

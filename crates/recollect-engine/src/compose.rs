@@ -154,8 +154,7 @@ fn write(call: &Call<'_>, name: &str, request: &CompositionRequest, draft: &Draf
     document["sharedMessages"] = draft.shared_messages().into();
     files.push((DOCUMENT, pretty(&document)?));
 
-    let lock = crate::home::open_private(&engine.home().lock())?;
-    lock.file().lock()?;
+    let lock = crate::home::hold(&engine.home().lock())?;
     let old = taken_by(engine, name, request.replace)?;
     let replaced = old.as_ref().map(|old| folder_of(engine, old));
     let placed = store::place(&engine.home().composed(&project_id), name, &files, replaced.as_deref())?;
@@ -225,8 +224,7 @@ pub fn remove(engine: &Engine, name: &str) -> Result<Composition> {
         rows.remove_composition(&row.record.composition_id)?;
         rows.mark_dirty(&project)
     })?;
-    let lock = crate::home::open_private(&engine.home().lock())?;
-    lock.file().lock()?;
+    let lock = crate::home::hold(&engine.home().lock())?;
     store::remove(&folder_of(engine, &row))?;
     drop(lock);
     engine.mirror(std::slice::from_ref(&project))?;

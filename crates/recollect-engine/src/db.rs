@@ -131,7 +131,7 @@ fn connect(path: &Path) -> Result<Connection> {
     connection
         .execute_batch(
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;
-             PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY;",
+             PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 4000;",
         )
         .map_err(failed)?;
     connection.set_prepared_statement_cache_capacity(64);

@@ -180,6 +180,23 @@ pub fn set_aside(path: &Path) -> Result<PathBuf> {
     Ok(aside)
 }
 
+/// Opens a lock file and waits until nobody else holds it; it is let go when it is dropped, by a crash too.
+pub fn hold(path: &Path) -> Result<fs_err::File> {
+    let lock = open_private(path)?;
+    lock.file().lock()?;
+    Ok(lock)
+}
+
+/// The same without waiting; `None` while somebody else holds it.
+pub fn hold_if_free(path: &Path) -> Result<Option<fs_err::File>> {
+    let lock = open_private(path)?;
+    match lock.file().try_lock() {
+        Ok(()) => Ok(Some(lock)),
+        Err(std::fs::TryLockError::WouldBlock) => Ok(None),
+        Err(std::fs::TryLockError::Error(error)) => Err(error.into()),
+    }
+}
+
 /// Makes a rename in a folder last through a loss of power.
 #[cfg(unix)]
 pub fn sync_folder(folder: &Path) -> Result<()> {

@@ -163,23 +163,12 @@ mod tests {
     #[test]
     fn markers_count_in_what_was_written_and_stand_in_the_text_of_the_message() {
         let marked = "é ##keepit0.9## decided";
-        let mut message = Message {
-            index: 0,
-            uuid: "u".into(),
-            role: Role::Assistant,
-            kind: MessageKind::Turn,
-            timestamp: None,
-            reply_id: None,
-            model: None,
-            agent_id: None,
-            cut_lines: None,
-            blocks: vec![
-                Block::Thinking { text: "ü ##keepit0.1## thought".into() },
-                Block::Text { text: marked.into() },
-                Block::ToolResult { tool_use_id: "t".into(), text: "##keepit0.2## documented".into(), is_error: false },
-                Block::Text { text: marked.into() },
-            ],
-        };
+        let mut message = crate::testing::message(vec![
+            Block::Thinking { text: "ü ##keepit0.1## thought".into() },
+            Block::Text { text: marked.into() },
+            Block::ToolResult { tool_use_id: "t".into(), text: "##keepit0.2## documented".into(), is_error: false },
+            Block::Text { text: marked.into() },
+        ]);
         let text = message.text();
         let markers = of_message(&message);
         assert_eq!(markers.len(), 2, "only the text blocks hold markers");

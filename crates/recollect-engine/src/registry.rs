@@ -1,8 +1,9 @@
 //! The registry: which sessions are in memory, and taking new ones in (5.1).
 //!
 //! Taking in goes group by group, a group being the files of one session id: its files are read and archived first, then one
-//! short transaction makes the whole session known. What `stat` shows unchanged is not opened.
+//! short transaction makes the whole session known, with others when they are small. What `stat` shows unchanged is not opened.
 
+mod batches;
 mod candidate;
 mod commit;
 mod container;
@@ -40,6 +41,7 @@ use crate::event::{Event, Progress};
 use crate::ids::{ProjectId, SessionId};
 use crate::sources::Format;
 use crate::sources::claude_code::Fold;
+use batches::{in_batches, in_transactions};
 use candidate::{Candidate, Rejected, is_uuid};
 use scan::{Scan, Start};
 
@@ -69,6 +71,15 @@ enum Work {
     Unknown { scan: Box<Scan> },
     /// Could not be read.
     Failed { reason: String },
+}
+
+impl Taken {
+    fn messages(&self) -> usize {
+        match &self.work {
+            Work::Known { scan, .. } | Work::Unknown { scan } => scan.messages.len(),
+            Work::Unchanged { .. } | Work::Failed { .. } => 0,
+        }
+    }
 }
 
 /// What `stat` says of a file.
@@ -150,8 +161,8 @@ fn take_in(
             .collect();
         let read: Vec<Vec<Taken>> = read.into_iter().collect::<Result<_>>()?;
         report.totals.bytes_stored += batch.finish()?;
-        for (group, taken) in some.iter().zip(read) {
-            for project in commit_or_read_again(engine, group, taken, project, &meter, &mut report)? {
+        for (groups, taken) in in_transactions(some, read) {
+            for project in commit_or_read_again(engine, groups, taken, project, &meter, &mut report)? {
                 if !projects.contains(&project) {
                     projects.push(project);
                 }
@@ -212,10 +223,10 @@ fn tidy(call: &Call<'_>) -> Result<()> {
     }
 }
 
-/// Makes a group known; when another program purged meanwhile what was found to be archived, its files are read once more.
+/// Makes groups known; when another program purged meanwhile what was found to be archived, its files are read once more.
 fn commit_or_read_again(
     engine: &Engine,
-    group: &[Candidate],
+    groups: &[Vec<Candidate>],
     taken: Vec<Taken>,
     project: Option<&ProjectId>,
     meter: &Meter<'_>,
@@ -224,8 +235,11 @@ fn commit_or_read_again(
     match commit::commit(engine, taken, project, report) {
         Err(error) if error.kind == crate::ErrorKind::Conflict => {
             let batch = engine.archive().batch();
-            let taken: Vec<Taken> =
-                group.iter().map(|candidate| take(engine, candidate, &batch, meter)).collect::<Result<_>>()?;
+            let taken: Vec<Taken> = groups
+                .iter()
+                .flatten()
+                .map(|candidate| take(engine, candidate, &batch, meter))
+                .collect::<Result<_>>()?;
             report.totals.bytes_stored += batch.finish()?;
             commit::commit(engine, taken, project, report)
         }
@@ -243,32 +257,6 @@ fn note_caused(engine: &Engine, report: &mut IngestReport) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// So many bytes of sessions are read before they are made known: they share a pack; bounds what a crash has to read again,
-/// and memory.
-const BYTES_AT_ONCE: u64 = 32 << 20;
-
-/// Cuts groups into batches of about [`BYTES_AT_ONCE`]; a large one is alone.
-fn in_batches(groups: &[Vec<Candidate>]) -> Vec<&[Vec<Candidate>]> {
-    let mut sum = 0;
-    let sizes: Vec<u64> = groups
-        .iter()
-        .map(|group| group.iter().map(|candidate| Stat::of(&candidate.path).map_or(0, |stat| stat.bytes)).sum())
-        .collect();
-    let mut batches = Vec::new();
-    let mut from = 0;
-    for (at, size) in sizes.into_iter().enumerate() {
-        if sum + size > BYTES_AT_ONCE && from < at {
-            batches.push(&groups[from..at]);
-            (from, sum) = (at, 0);
-        }
-        sum += size;
-    }
-    if from < groups.len() {
-        batches.push(&groups[from..]);
-    }
-    batches
 }
 
 fn paths_of(engine: &Engine, request: &IngestRequest) -> Result<Vec<PathBuf>> {

@@ -226,22 +226,11 @@ mod tests {
 
     #[test]
     fn the_text_of_a_message_is_its_blocks_and_their_places_are_true() {
-        let message = Message {
-            index: 0,
-            uuid: "u".into(),
-            role: Role::Assistant,
-            kind: MessageKind::Turn,
-            timestamp: None,
-            reply_id: None,
-            model: None,
-            agent_id: None,
-            cut_lines: None,
-            blocks: vec![
-                Block::Thinking { text: String::new() },
-                Block::Text { text: "Ü one".into() },
-                Block::ToolUse { id: "t".into(), name: "Bash".into(), input: json!({"command": "ls", "timeout": 5}) },
-            ],
-        };
+        let message = crate::testing::message(vec![
+            Block::Thinking { text: String::new() },
+            Block::Text { text: "Ü one".into() },
+            Block::ToolUse { id: "t".into(), name: "Bash".into(), input: json!({"command": "ls", "timeout": 5}) },
+        ]);
         let text = message.text();
         assert_eq!(text, "Ü one\n\nBash\ncommand: ls\ntimeout: 5");
         for (start, block) in message.placed_blocks() {

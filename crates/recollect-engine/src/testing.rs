@@ -23,7 +23,7 @@ use crate::home::sanitize;
 use crate::time::Time;
 
 #[cfg(test)]
-pub(crate) use memory::Memory;
+pub(crate) use memory::{Memory, message};
 
 const MODEL: &str = "claude-sonnet-4-5-20250929";
 const FIRST_TIME: i64 = 1_768_903_200_000;

@@ -136,23 +136,7 @@ fn session_row(session: &SessionId) -> SessionRow {
 }
 
 fn file_row(session: &SessionId) -> FileRow {
-    FileRow {
-        file_id: 0,
-        session_id: session.clone(),
-        part: Part::Main,
-        name: format!("{session}.jsonl"),
-        bytes: 0,
-        parsed_bytes: 0,
-        fold: "{}".to_owned(),
-        parsed_fold: None,
-        agent_id: None,
-        tool_use_id: None,
-        title: None,
-        messages: 0,
-        tokens: 0,
-        first_timestamp: None,
-        last_timestamp: None,
-    }
+    FileRow::new(session.clone(), Part::Main, format!("{session}.jsonl"))
 }
 
 /// Numbers that look like chance, always the same for one seed.

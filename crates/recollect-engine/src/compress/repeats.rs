@@ -94,26 +94,18 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::session::{MessageKind, Role};
+    use crate::testing::message;
 
     fn session(calls: &[(&str, Value, &str, bool)]) -> Vec<Message> {
         calls
             .iter()
             .enumerate()
-            .map(|(at, (name, input, result, failed))| Message {
-                index: at as u32,
-                uuid: format!("u{at}"),
-                role: Role::Assistant,
-                kind: MessageKind::Turn,
-                timestamp: None,
-                reply_id: None,
-                model: None,
-                agent_id: None,
-                cut_lines: None,
-                blocks: vec![
+            .map(|(at, (name, input, result, failed))| {
+                let blocks = vec![
                     Block::ToolUse { id: format!("t{at}"), name: (*name).to_owned(), input: input.clone() },
                     Block::ToolResult { tool_use_id: format!("t{at}"), text: (*result).to_owned(), is_error: *failed },
-                ],
+                ];
+                Message { index: at as u32, uuid: format!("u{at}"), ..message(blocks) }
             })
             .collect()
     }

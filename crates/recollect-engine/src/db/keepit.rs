@@ -93,6 +93,14 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<KeepitRow> {
 }
 
 impl Rows<'_> {
+    /// How many markers of a session count.
+    pub fn keepit_count(&self, session: &SessionId) -> Result<u64> {
+        self.connection
+            .prepare_cached("SELECT count(*) FROM keepit WHERE session_id = ?1 AND NOT removed")
+            .and_then(|mut statement| statement.query_row([session.as_str()], |row| row.get(0)))
+            .map_err(failed)
+    }
+
     /// One marker, removed ones too.
     pub fn keepit(&self, marker: &MarkerId) -> Result<Option<KeepitRow>> {
         self.connection

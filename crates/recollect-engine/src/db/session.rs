@@ -147,6 +147,14 @@ impl Rows<'_> {
             .map_err(failed)
     }
 
+    /// Bytes of a session's files.
+    pub fn session_bytes(&self, session: &SessionId) -> Result<u64> {
+        self.connection
+            .prepare_cached("SELECT ifnull(sum(bytes), 0) FROM file WHERE session_id = ?1")
+            .and_then(|mut statement| statement.query_row([session.as_str()], |row| row.get(0)))
+            .map_err(failed)
+    }
+
     /// One session as a list shows it.
     pub fn session_sums(&self, session: &SessionId) -> Result<Option<SessionSums>> {
         self.connection

@@ -48,11 +48,10 @@ pub(super) fn commit(
     for (session, status) in touched {
         let of_session = || entries.iter().filter(|entry| entry.session_id.as_ref() == Some(&session));
         let entry = engine.db().read(|rows| {
-            let Some(sums) = rows.session_sums(&session)? else { return Ok(None) };
-            let bytes = rows.files(&session)?.iter().map(|file| file.bytes).sum();
-            Ok(Some((sums, bytes)))
+            let Some(row) = rows.session(&session)? else { return Ok(None) };
+            Ok(Some((row, rows.session_bytes(&session)?, rows.keepit_count(&session)?)))
         })?;
-        let Some((sums, bytes)) = entry else { continue };
+        let Some((row, bytes, keepits)) = entry else { continue };
         let new_unique: u64 = of_session().map(|entry| entry.new_unique).sum();
         let read: u64 = of_session().map(|entry| entry.messages).sum();
         let mut repeats = of_session().fold(Repeats::default(), |sum, entry| sum + entry.repeats);
@@ -71,15 +70,15 @@ pub(super) fn commit(
         };
         report.sessions.push(IngestedSession {
             session_id: session.clone(),
-            project_id: sums.session.project_id,
-            title: sums.session.user_title.unwrap_or(sums.session.title),
-            format: sums.session.format,
-            messages: sums.session.messages,
+            project_id: row.project_id,
+            title: row.user_title.unwrap_or(row.title),
+            format: row.format,
+            messages: row.messages,
             new_unique: new_unique + earlier_new,
             duplicates: read - new_unique + earlier_duplicates,
             repeats,
             bytes,
-            keepits: sums.keepits,
+            keepits,
             status,
             error: None,
         });

@@ -146,22 +146,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::session::Role;
-
-    fn message(blocks: Vec<Block>) -> Message {
-        Message {
-            index: 0,
-            uuid: "u".into(),
-            role: Role::Assistant,
-            kind: MessageKind::Turn,
-            timestamp: None,
-            reply_id: None,
-            model: None,
-            agent_id: None,
-            cut_lines: None,
-            blocks,
-        }
-    }
+    use crate::testing::message;
 
     #[test]
     fn each_block_is_what_it_is_and_results_know_the_file_of_their_call() {

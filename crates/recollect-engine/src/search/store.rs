@@ -16,7 +16,7 @@ use super::rank::Scratch;
 use super::schema::{FORMAT, Fields, schema, tokenizers};
 use crate::engine::Engine;
 use crate::error::{Error, ErrorKind, Result};
-use crate::home::{create_private, open_private};
+use crate::home::{create_private, hold, hold_if_free};
 
 /// Facts in the database: which folder counts, and its last commit that was noted.
 const GENERATION: &str = "search_index";
@@ -152,27 +152,20 @@ pub(super) fn note_commit(rows: &crate::db::Rows<'_>, commit: u64) -> Result<()>
     rows.put_fact(COMMIT, &commit.to_string())
 }
 
-fn lock_file(engine: &Engine) -> Result<fs_err::File> {
+fn lock_file(engine: &Engine) -> Result<PathBuf> {
     let folder = engine.home().search();
     create_private(&folder)?;
-    open_private(&folder.join("lock"))
+    Ok(folder.join("lock"))
 }
 
 /// Lets this be the one writer, once others are done.
 pub(super) fn lock_waiting(engine: &Engine) -> Result<fs_err::File> {
-    let lock = lock_file(engine)?;
-    lock.file().lock()?;
-    Ok(lock)
+    hold(&lock_file(engine)?)
 }
 
 /// Lets this be the one writer; `None` while another is.
 pub(super) fn lock(engine: &Engine) -> Result<Option<fs_err::File>> {
-    let lock = lock_file(engine)?;
-    match lock.file().try_lock() {
-        Ok(()) => Ok(Some(lock)),
-        Err(std::fs::TryLockError::WouldBlock) => Ok(None),
-        Err(std::fs::TryLockError::Error(error)) => Err(error.into()),
-    }
+    hold_if_free(&lock_file(engine)?)
 }
 
 fn open_folder(folder: &Path, generation: &str) -> Result<OpenIndex> {

@@ -8,6 +8,7 @@ use crate::api::ingest::{IngestReport, IngestRequest};
 use crate::api::session::MessageListRequest;
 use crate::engine::{Call, Cancel, Engine, EngineOptions};
 use crate::registry;
+use crate::session::{Block, Message, MessageKind, Role};
 use crate::time::Time;
 
 /// A memory that goes with its folder.
@@ -77,5 +78,21 @@ impl Memory {
             MessageListRequest { session: session.to_owned(), agent: None, offset: None, limit: None, longest: None };
         let page = registry::messages(&self.engine, &request).expect("messages");
         page.messages.into_iter().map(|message| message.text).collect()
+    }
+}
+
+/// The assistant's message `u` that holds these blocks, the first of its conversation.
+pub(crate) fn message(blocks: Vec<Block>) -> Message {
+    Message {
+        index: 0,
+        uuid: "u".into(),
+        role: Role::Assistant,
+        kind: MessageKind::Turn,
+        timestamp: None,
+        reply_id: None,
+        model: None,
+        agent_id: None,
+        cut_lines: None,
+        blocks,
     }
 }

@@ -33,8 +33,7 @@ impl Store {
         let folder = folder(engine, session)?;
         create_private(&folder)?;
         let path = folder.join(".lock");
-        let lock = crate::home::open_private(&path)?;
-        lock.file().lock()?;
+        let lock = crate::home::hold(&path)?;
         Ok(Self { session: session.clone(), folder, _lock: lock })
     }
 
