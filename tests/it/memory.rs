@@ -349,6 +349,24 @@ fn stats_count_what_is_there() {
 }
 
 #[test]
+fn stats_by_project_and_by_month_add_up() {
+    let elsewhere = Transcript::new("elsewhere").days_later(70).cwd("/home/dev/shop").user("Add a basket.");
+    let environment = TestEnvironment::with(&[login(), other(), elsewhere]);
+    let stats = environment.json(["stats"]);
+    for (by, rows) in [("project", "projects"), ("month", "months")] {
+        let shares = environment.json(["stats", "--by", by]);
+        for figure in ["original_bytes", "stored_bytes", "messages", "sessions"] {
+            assert_eq!(shares["total"][figure], stats[figure], "{figure} by {by} against plain stats");
+            let sum: u64 = shares[rows].as_array().into_iter().flatten().filter_map(|row| row[figure].as_u64()).sum();
+            assert_eq!(Some(sum), stats[figure].as_u64(), "{figure} of all {rows}");
+        }
+        assert!(shares[rows].as_array().is_some_and(|rows| rows.len() == 2), "{shares}");
+    }
+    let shown = environment.recollect(["stats", "--by", "project"]).done().stdout();
+    assert!(shown.contains("/home/dev/shop"), "projects of one name are told apart: {shown}");
+}
+
+#[test]
 fn homes_are_taken_from_flags_and_environment() {
     let environment = TestEnvironment::new();
     let elsewhere = environment.root().join("elsewhere");

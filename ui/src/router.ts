@@ -12,6 +12,7 @@ export const router = createRouter({
     { path: '/session/:sessionId', name: 'session', component: BrowserView },
     { path: '/compositions/:name?', name: 'compositions', component: () => import('./views/CompositionsView.vue') },
     { path: '/search', name: 'search', component: () => import('./views/SearchView.vue') },
+    { path: '/storage', name: 'storage', component: () => import('./views/StorageView.vue') },
     { path: '/:rest(.*)*', redirect: '/' },
   ],
 })

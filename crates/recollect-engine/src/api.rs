@@ -18,6 +18,7 @@ pub mod near_duplicates;
 pub mod rebuild;
 pub mod search;
 pub mod session;
+pub mod storage;
 pub mod watch;
 
 use serde_json::Value;
@@ -57,6 +58,7 @@ macro_rules! commands {
 commands! {
     memory_overview: memory::overview(memory::OverviewRequest) -> memory::Overview;
     stats_get: memory::stats(memory::StatsRequest) -> memory::Stats;
+    storage_report: storage::report(storage::StorageReportRequest) -> storage::StorageReport;
     health_check: health::check(health::HealthCheckRequest) -> health::Health;
     health_repair: health::repair(health::HealthRepairRequest) -> health::Health;
     memory_rebuild: rebuild::rebuild(rebuild::RebuildRequest) -> rebuild::Rebuilt;

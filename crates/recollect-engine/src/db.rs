@@ -17,6 +17,7 @@ mod project;
 mod search;
 mod session;
 mod snapshot;
+mod storage;
 mod version;
 
 use std::path::{Path, PathBuf};
@@ -37,6 +38,7 @@ pub use project::ProjectRow;
 pub use search::{ChangedFile, ChangedSession, ConversationFile, FoundPlace, SearchedFile};
 pub use session::{SessionOrder, SessionRow, SessionSums};
 pub use snapshot::Snapshot;
+pub use storage::{PieceUse, SessionFiles};
 pub use version::VersionRow;
 
 /// An open database: one connection to write, one to read, so that lists show while something is registered. Clones share it.

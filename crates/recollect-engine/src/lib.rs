@@ -34,6 +34,7 @@ pub mod resume;
 pub mod search;
 pub mod session;
 pub mod sources;
+pub mod storage;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod time;

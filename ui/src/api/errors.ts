@@ -1,5 +1,6 @@
 //! The one class in which failures reach the screens, and the one table of their wordings.
 
+import { asSentence, hintWords } from '../utils/hintWords'
 import type { ErrorKind } from './generated/ErrorKind'
 import type { WireError } from './generated/WireError'
 
@@ -49,7 +50,7 @@ export interface ErrorWords {
 export function wordsOf(failure: unknown): ErrorWords {
   const error = toEngineError(failure)
   const wording = WORDINGS[error.kind]
-  return { ...wording, kind: error.kind, message: sentence(error.message), hint: error.hint === null ? null : sentence(error.hint) }
+  return { ...wording, kind: error.kind, message: asSentence(error.message), hint: error.hint === null ? null : hintWords(error.hint) }
 }
 
 /** Whatever was thrown, as an `EngineError`. */
@@ -62,14 +63,4 @@ export function toEngineError(failure: unknown): EngineError {
 
 function isWireError(value: unknown): value is WireError {
   return typeof value === 'object' && value !== null && 'kind' in value && 'message' in value && typeof value.kind === 'string' && value.kind in WORDINGS
-}
-
-/** The engine speaks in lower case without a full stop; screens show sentences. */
-function sentence(text: string): string {
-  const trimmed = text.trim()
-  if (trimmed === '') return ''
-  const first = trimmed.charAt(0)
-  // Names of things (a path, a command, an id in backticks) keep their letters.
-  const opened = /^[a-z]+\b(?![_./\\-])/.test(trimmed) ? first.toUpperCase() + trimmed.slice(1) : trimmed
-  return /[.!?…]$/.test(opened) ? opened : `${opened}.`
 }

@@ -3,6 +3,7 @@
 import { inject, provide, shallowReactive, type InjectionKey, type Ref } from 'vue'
 import type { Agent } from '../api/generated/Agent'
 import type { KeepitMarker } from '../api/generated/KeepitMarker'
+import type { MessageView } from '../api/generated/MessageView'
 import type { ToolResult } from '../utils/conversation'
 
 export interface Conversation {
@@ -11,6 +12,12 @@ export interface Conversation {
   /** Names of what is unfolded; kept while rows come and go. */
   unfolded: Set<string>
   results: Ref<ReadonlyMap<string, ToolResult>>
+  /** Messages of results of which something is missing, by their call. */
+  cutResults: Ref<ReadonlyMap<string, MessageView>>
+  /** Reads all of a message of which the window took only the beginning. */
+  showWhole: (message: MessageView) => Promise<void>
+  /** The session whose transcript has all of what an export says; for exports that are paired. */
+  transcript: Ref<string | undefined>
   /** Runs of sub-agents by the call that started them. */
   agents: Ref<ReadonlyMap<string, Agent>>
   /** The marker whose editor is open. */

@@ -5,29 +5,32 @@ import { onScopeDispose } from 'vue'
 const NAME = 'find'
 
 export interface Highlights {
-  show: (root: HTMLElement | null, wanted: string) => void
+  /** Marks all places of these words; none of them takes the marks away. */
+  show: (root: HTMLElement | null, ...wanted: string[]) => void
 }
 
 export function useHighlights(): Highlights {
   const supported = 'highlights' in CSS && typeof Highlight !== 'undefined'
-  function show(root: HTMLElement | null, wanted: string): void {
+  function show(root: HTMLElement | null, ...wanted: string[]): void {
     if (!supported) return
     CSS.highlights.delete(NAME)
-    const words = wanted.trim().toLowerCase()
-    if (root === null || words === '') return
+    const sought = wanted.map((each) => each.trim().toLowerCase()).filter((words) => words !== '')
+    if (root === null || sought.length === 0) return
     const ranges: Range[] = []
     const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT)
     for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
       const text = node.nodeValue?.toLowerCase() ?? ''
-      for (let at = text.indexOf(words); at !== -1; at = text.indexOf(words, at + words.length)) {
-        const range = new Range()
-        range.setStart(node, at)
-        range.setEnd(node, at + words.length)
-        ranges.push(range)
+      for (const words of sought) {
+        for (let at = text.indexOf(words); at !== -1; at = text.indexOf(words, at + words.length)) {
+          const range = new Range()
+          range.setStart(node, at)
+          range.setEnd(node, at + words.length)
+          ranges.push(range)
+        }
       }
     }
     CSS.highlights.set(NAME, new Highlight(...ranges))
   }
-  onScopeDispose(() => show(null, ''))
+  onScopeDispose(() => show(null))
   return { show }
 }

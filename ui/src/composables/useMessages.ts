@@ -20,6 +20,8 @@ export interface Messages {
   at: (index: number) => MessageView | undefined
   /** Reads what is missing between two indexes. */
   ensure: (first: number, last: number) => Promise<void>
+  /** Reads all of a message of which only the beginning was taken; it stays whole while the session is shown. */
+  showWhole: (index: number) => Promise<void>
   retry: () => void
 }
 
@@ -30,6 +32,7 @@ export function useMessages(source: () => { session: string; agent?: string | un
   let reading = new Map<number, Promise<void>>()
   let generation = 0
   let wanted = { first: 0, last: 0 }
+  const whole = new Set<number>()
 
   async function read(window: number): Promise<void> {
     const of = source()
@@ -43,11 +46,25 @@ export function useMessages(source: () => { session: string; agent?: string | un
       error.value = undefined
       forgetFar()
       triggerRef(windows)
+      for (const index of whole) if (Math.floor(index / WINDOW) === window) void showWhole(index)
     } catch (failure) {
       if (mine === generation) error.value = toEngineError(failure)
     } finally {
       if (mine === generation) reading.delete(window)
     }
+  }
+
+  async function showWhole(index: number): Promise<void> {
+    const of = source()
+    if (of === undefined) return
+    whole.add(index)
+    const mine = generation
+    const page = await call('message_list', { session: of.session, agent: of.agent ?? null, offset: index, limit: 1 })
+    const window = windows.value.get(Math.floor(index / WINDOW))
+    const [message] = page.messages
+    if (mine !== generation || window === undefined || message === undefined) return
+    windows.value.set(Math.floor(index / WINDOW), window.map((each) => (each.index === message.index ? message : each)))
+    triggerRef(windows)
   }
 
   function forgetFar(): void {
@@ -71,6 +88,7 @@ export function useMessages(source: () => { session: string; agent?: string | un
 
   function restart(): void {
     generation += 1
+    whole.clear()
     reading = new Map()
     windows.value = new Map()
     total.value = undefined
@@ -106,6 +124,7 @@ export function useMessages(source: () => { session: string; agent?: string | un
     windows,
     at: (index) => windows.value.get(Math.floor(index / WINDOW))?.[index % WINDOW],
     ensure,
+    showWhole,
     retry: restart,
   }
 }

@@ -3,7 +3,7 @@
 
 import type { Block } from '../api/generated/Block'
 import type { MessageView } from '../api/generated/MessageView'
-import { localCommand, type LocalCommand } from './localCommand'
+import { localCommand, putIn, type LocalCommand, type PutIn } from './localCommand'
 
 export type TextBlock = Extract<Block, { type: 'text' }>
 export type ToolUse = Extract<Block, { type: 'tool_use' }>
@@ -17,6 +17,7 @@ export type Section =
   | { kind: 'calls'; calls: ToolUse[]; block: number }
   | { kind: 'attachment'; attachment: Attachment; block: number }
   | { kind: 'result'; result: ToolResult; block: number }
+  | { kind: 'aside'; aside: PutIn; block: number }
 
 export type RowKind = 'user' | 'assistant' | 'compaction' | 'summary' | 'notice' | 'meta' | 'command' | 'hidden'
 
@@ -113,6 +114,7 @@ function kindOf(message: MessageView, sections: readonly Section[]): RowKind {
   }
   if (message.role === 'system') return 'notice'
   if (sections.length === 0) return 'hidden'
+  if (message.role === 'user' && sections.every((section) => section.kind === 'aside')) return 'meta'
   // A result without its call, or an image that a tool returned, stands with the model's work.
   return message.role === 'user' ? 'user' : 'assistant'
 }
@@ -122,7 +124,7 @@ function sectionsOf(message: MessageView, calls: ReadonlySet<string>): Section[]
   message.blocks.forEach((block, index) => {
     switch (block.type) {
       case 'text':
-        if (block.text.trim() !== '') sections.push({ kind: 'text', text: block.text, block: index })
+        if (block.text.trim() !== '') sections.push(asideOf(message, block.text, index) ?? { kind: 'text', text: block.text, block: index })
         break
       case 'thinking':
         if (block.text.trim() !== '') sections.push({ kind: 'thinking', text: block.text, block: index })
@@ -141,6 +143,27 @@ function sectionsOf(message: MessageView, calls: ReadonlySet<string>): Section[]
     }
   })
   return sections
+}
+
+/** What is marked is always shown as it is. */
+function asideOf(message: MessageView, text: string, block: number): Section | undefined {
+  const aside = message.role === 'user' && message.keepits.length === 0 ? putIn(text) : undefined
+  return aside === undefined ? undefined : { kind: 'aside', aside, block }
+}
+
+/** Whether not all of a message is here: the window took only its beginning, or the client left lines out of an export. */
+export function isCut(message: MessageView): boolean {
+  return message.cut > 0 || message.cut_lines != null
+}
+
+/** Messages of results of which something is missing, by the call that they answer. */
+export function cutResultsByCall(messages: Iterable<MessageView>): Map<string, MessageView> {
+  const cut = new Map<string, MessageView>()
+  for (const message of messages) {
+    if (!isCut(message)) continue
+    for (const block of message.blocks) if (block.type === 'tool_result') cut.set(block.tool_use_id, message)
+  }
+  return cut
 }
 
 /** Results by the call that they answer. */

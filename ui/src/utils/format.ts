@@ -67,6 +67,7 @@ const dayMonth = new Intl.DateTimeFormat(LOCALE, { day: 'numeric', month: 'short
 const dayMonthYear = new Intl.DateTimeFormat(LOCALE, { day: 'numeric', month: 'short', year: 'numeric' })
 const weekday = new Intl.DateTimeFormat(LOCALE, { weekday: 'long' })
 const monthYear = new Intl.DateTimeFormat(LOCALE, { month: 'long', year: 'numeric' })
+const monthAlone = new Intl.DateTimeFormat(LOCALE, { month: 'long' })
 const full = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'full', timeStyle: 'medium' })
 
 /** `14:02`. */
@@ -82,6 +83,13 @@ export function absolute(iso: string): string {
 /** `January 2026`. */
 export function month(iso: string): string {
   return monthYear.format(new Date(iso))
+}
+
+/** `Jan`, `Sep`; with the year `Jan ’26`. */
+export function monthShort(iso: string, withYear: boolean): string {
+  const at = new Date(iso)
+  const name = monthAlone.format(at).slice(0, 3)
+  return withYear ? `${name} ’${String(at.getFullYear()).slice(-2)}` : name
 }
 
 /** `2 min ago`, `3 h ago`, `yesterday`, `Sunday`, `15 Jan`, `4 Dec 2025`. */

@@ -18,6 +18,31 @@ export function localCommand(text: string): LocalCommand | undefined {
   return { kind: 'output', text: withoutColours(output.join('\n')) }
 }
 
+/** What the client puts into the user's turns by itself, and how it is headed. */
+const PUT_IN: Record<string, string> = {
+  'session-start-hook': 'From a hook',
+  'user-prompt-submit-hook': 'From a hook',
+  'ide_opened_file': 'From the editor',
+  'ide_selection': 'From the editor',
+  'ide_diagnostics': 'From the editor',
+  'system-reminder': 'Put in by the client',
+  'task-notification': 'Put in by the client',
+}
+const PUT_IN_TAG = new RegExp(`<(${Object.keys(PUT_IN).join('|')})>([\\s\\S]*?)</\\1>`, 'g')
+
+export interface PutIn {
+  label: string
+  text: string
+}
+
+/** What the client put in, when a text is nothing else. */
+export function putIn(text: string): PutIn | undefined {
+  const parts = [...text.matchAll(PUT_IN_TAG)]
+  const [first] = parts
+  if (first === undefined || text.replace(PUT_IN_TAG, '').trim() !== '') return undefined
+  return { label: PUT_IN[first[1] ?? ''] ?? '', text: parts.map(([, , words = '']) => words.trim()).join('\n\n') }
+}
+
 const COLOUR = new RegExp(`${String.fromCharCode(27)}\\[[0-9;?]*[A-Za-z]`, 'g')
 
 /** Colours of terminals are control codes; in a page they are only noise. */

@@ -5,21 +5,22 @@ import { computed, defineComponent, h } from 'vue'
 import type { MessageView } from '../../api/generated/MessageView'
 import { provideConversation } from '../../composables/useConversation'
 import { aKeepit, aMessage } from '../../testing/builders'
-import { conversationRows, resultsByCall } from '../../utils/conversation'
+import { conversationRows, cutResultsByCall, resultsByCall } from '../../utils/conversation'
 import MessageRow from './MessageRow.vue'
 
 function show(messages: MessageView[]) {
   const openKeepit = vi.fn()
   const openLink = vi.fn()
+  const showWhole = vi.fn(() => Promise.resolve())
   const rows = [...conversationRows(0, messages.length - 1, (index) => messages[index]).values()]
   const component = defineComponent({
     setup() {
-      provideConversation({ session: computed(() => 's'), projectPath: computed(() => '/p'), results: computed(() => resultsByCall(messages)), agents: computed(() => new Map()), openMarker: computed(() => undefined), openKeepit, openLink })
+      provideConversation({ session: computed(() => 's'), projectPath: computed(() => '/p'), results: computed(() => resultsByCall(messages)), cutResults: computed(() => cutResultsByCall(messages)), showWhole, transcript: computed(() => undefined), agents: computed(() => new Map()), openMarker: computed(() => undefined), openKeepit, openLink })
       return () => rows.map((row) => h(MessageRow, { row }))
     },
   })
   const { container } = render(component)
-  return { container, openKeepit, openLink }
+  return { container, openKeepit, openLink, showWhole }
 }
 
 describe('a row of the conversation', () => {
@@ -72,5 +73,33 @@ describe('a row of the conversation', () => {
     await userEvent.click(thought)
     expect(screen.getByRole('listitem')).toHaveTextContent('a point')
     expect(screen.getByRole('button', { name: /Put in by the client/ })).toHaveAttribute('aria-expanded', 'false')
+  })
+
+  it('of which only the beginning was read says so, and reads all of it', async () => {
+    const message = aMessage({ role: 'assistant', text: 'A long story', cut: 1_200_000 })
+    const { showWhole } = show([message])
+    expect(screen.getByTestId('cut-mark')).toHaveTextContent('Cut here: 1,200,000 more characters')
+    await userEvent.click(screen.getByRole('button', { name: 'Show all' }))
+    expect(showWhole).toHaveBeenCalledWith(message)
+  })
+
+  it('of a result that the client cut says it at the call, where its text is', async () => {
+    show([
+      aMessage({ index: 0, role: 'assistant', blocks: [{ type: 'tool_use', id: 't', name: 'Bash', input: { command: 'ls' } }] }),
+      aMessage({ index: 1, role: 'tool', cut_lines: 46, blocks: [{ type: 'tool_result', tool_use_id: 't', text: 'a', is_error: false }] }),
+    ])
+    expect(screen.getByRole('img', { name: 'Not all of the result is here' })).toBeInTheDocument()
+    await userEvent.click(screen.getByRole('button', { name: /Bash/ }))
+    expect(screen.getByTestId('cut-mark')).toHaveTextContent('Claude Code left 46 lines out when it exported')
+  })
+
+  it('that a hook wrote is folded, not said by the user', async () => {
+    const { container } = show([aMessage({ text: '<session-start-hook>Today is Monday.</session-start-hook>' }), aMessage({ index: 1, blocks: [{ type: 'text', text: '<ide_opened_file>a.ts</ide_opened_file>' }, { type: 'text', text: 'Rename it.' }] })])
+    const fold = screen.getByRole('button', { name: /From a hook/ })
+    expect(fold).toHaveTextContent('Today is Monday.')
+    expect(screen.getByRole('button', { name: /From the editor/ })).toBeInTheDocument()
+    expect(container.querySelectorAll('.said'), 'only what the user wrote is a turn').toHaveLength(1)
+    await userEvent.click(fold)
+    expect(fold).toHaveAttribute('aria-expanded', 'true')
   })
 })

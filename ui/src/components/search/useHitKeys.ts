@@ -8,6 +8,7 @@ export interface HitKeys {
   at: ComputedRef<number>
   chosen: ComputedRef<SearchHit | undefined>
   move: (by: number) => void
+  choose: (hit: SearchHit) => void
   /** Handles a key of the field; tells whether it was one. */
   pressed: (event: KeyboardEvent) => boolean
 }
@@ -39,5 +40,8 @@ export function useHitKeys(hits: () => readonly SearchHit[], open: (hit: SearchH
     event.preventDefault()
     return true
   }
-  return { at: position, chosen, move, pressed }
+  function choose(hit: SearchHit): void {
+    at.value = Math.max(0, hits().indexOf(hit))
+  }
+  return { at: position, chosen, move, choose, pressed }
 }
