@@ -13,6 +13,7 @@ export const router = createRouter({
     { path: '/compositions/:name?', name: 'compositions', component: () => import('./views/CompositionsView.vue') },
     { path: '/search', name: 'search', component: () => import('./views/SearchView.vue') },
     { path: '/storage', name: 'storage', component: () => import('./views/StorageView.vue') },
+    { path: '/storage/near-duplicates', name: 'near-duplicates', component: () => import('./views/NearDuplicatesView.vue') },
     { path: '/:rest(.*)*', redirect: '/' },
   ],
 })

@@ -5,17 +5,17 @@ import { onScopeDispose } from 'vue'
 const NAME = 'find'
 
 export interface Highlights {
-  /** Marks all places of these words; none of them takes the marks away. */
-  show: (root: HTMLElement | null, ...wanted: string[]) => void
+  /** Marks all places of these words; none of them takes the marks away. Gives the places. */
+  show: (root: HTMLElement | null, ...wanted: string[]) => Range[]
 }
 
 export function useHighlights(): Highlights {
   const supported = 'highlights' in CSS && typeof Highlight !== 'undefined'
-  function show(root: HTMLElement | null, ...wanted: string[]): void {
-    if (!supported) return
+  function show(root: HTMLElement | null, ...wanted: string[]): Range[] {
+    if (!supported) return []
     CSS.highlights.delete(NAME)
     const sought = wanted.map((each) => each.trim().toLowerCase()).filter((words) => words !== '')
-    if (root === null || sought.length === 0) return
+    if (root === null || sought.length === 0) return []
     const ranges: Range[] = []
     const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT)
     for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
@@ -30,7 +30,8 @@ export function useHighlights(): Highlights {
       }
     }
     CSS.highlights.set(NAME, new Highlight(...ranges))
+    return ranges
   }
-  onScopeDispose(() => show(null))
+  onScopeDispose(() => void show(null))
   return { show }
 }
