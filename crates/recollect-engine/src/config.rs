@@ -106,8 +106,7 @@ pub fn effective(path: &Path) -> Result<Value> {
 /// Usage, when the key is not known or the value not allowed; as [`effective`] for the file itself.
 pub fn set(path: &Path, lock: &Path, key: &str, value: &Value, now: Time) -> Result<Value> {
     let changes = settings::changes(key, value)?;
-    let lock = crate::home::open_private(lock)?;
-    lock.file().lock()?;
+    let _lock = crate::home::hold(lock)?;
     let mut document = match Document::read(path)? {
         Some(document) => document,
         None => Document::new(now)?,

@@ -7,7 +7,7 @@ use crate::archive::hex;
 use crate::db::Rows;
 use crate::engine::Engine;
 use crate::error::{Error, ErrorKind, Result};
-use crate::home::{open_private, write_atomically};
+use crate::home::{hold, write_atomically};
 
 /// Fact in the database: checkpoints of another installation, kept as it wrote them.
 pub(crate) const CHECKPOINTS: &str = "memory_context_checkpoints";
@@ -21,8 +21,7 @@ pub(crate) fn mirror(engine: &Engine) -> Result<()> {
     if engine.db().read(|rows| rows.fact(BEHIND))?.is_none_or(|behind| behind != "1") {
         return Ok(());
     }
-    let lock = open_private(&engine.home().lock())?;
-    lock.file().lock()?;
+    let _lock = hold(&engine.home().lock())?;
     let (hashes, watermarks, checkpoints) =
         engine.db().read(|rows| Ok((rows.imported_hashes()?, rows.watermarks()?, rows.fact(CHECKPOINTS)?)))?;
     let checkpoints: Value = checkpoints.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();

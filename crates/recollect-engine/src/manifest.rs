@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::db::{FileRow, KeepitRow, PlaceRow, Rows, SessionOrder, SessionSums};
 use crate::engine::Engine;
 use crate::error::{Error, ErrorKind, Result};
-use crate::home::{create_private, open_private, write_atomically};
+use crate::home::{create_private, hold, write_atomically};
 use crate::ids::ProjectId;
 use crate::sources::Format;
 
@@ -23,8 +23,7 @@ pub(crate) fn write(engine: &Engine, projects: &[ProjectId]) -> Result<()> {
     if projects.is_empty() {
         return Ok(());
     }
-    let lock = open_private(&engine.home().lock())?;
-    lock.file().lock()?;
+    let _lock = hold(&engine.home().lock())?;
     let dirty = engine.db().read(|rows| rows.dirty_projects())?;
     for (project, seen) in dirty.iter().filter(|(project, _)| projects.contains(project)) {
         write_project(engine, project)?;

@@ -16,6 +16,7 @@ mod store;
 mod terms;
 #[cfg(test)]
 mod tests;
+mod topics;
 mod update;
 mod words;
 

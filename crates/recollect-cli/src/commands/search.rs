@@ -16,7 +16,7 @@ use crate::output::{CLOSE, FAINT, NAME, STRONG, Terminal, paint, text};
 ///
 /// No word is required: what has more of them, and rarer ones, comes first. "several words" must stand together, +word must
 /// be there, -word must not, begin* is the beginning of a word. Filters can be written into the query as well:
-/// project: branch: role: file: session: kind: since: until: keepit:, each also with a minus before it. Kinds are text,
+/// project: branch: role: file: topic: session: kind: since: until: keepit:, each also with a minus before it. Kinds are text,
 /// thinking, call, result, summary, keepit, version and session. Of a message of more than 1 MiB its beginning and its end
 /// are searched.
 #[derive(Debug, Args)]
@@ -36,6 +36,9 @@ pub(crate) struct Search {
     /// Only what is about this file: a path, or the end of one
     #[arg(long, value_name = "PATH")]
     file: Option<String>,
+    /// Only of sessions that are about this: their title names it, or it is spoken of several times
+    #[arg(long, value_name = "T")]
+    topic: Option<String>,
     /// Not before this date: 2026-01-20, 7d, "2 weeks ago", yesterday
     #[arg(long, value_name = "D")]
     since: Option<String>,
@@ -62,6 +65,7 @@ impl Search {
             branch: self.branch,
             role: self.role,
             file: self.file,
+            topic: self.topic,
             since: self.since,
             until: self.until,
             keepit_min: self.keepit_min,

@@ -28,6 +28,8 @@ pub struct SearchRequest {
     pub role: Option<Role>,
     /// Only what is about this file: a path, or the end of one.
     pub file: Option<String>,
+    /// Only of sessions that are about this: their title names it, or it is spoken of several times.
+    pub topic: Option<String>,
     /// Only of this session.
     pub session: Option<String>,
     /// Only these kinds.

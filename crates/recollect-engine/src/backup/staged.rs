@@ -10,7 +10,7 @@ use super::{ENDING, MANUAL, WRITING, tell};
 use crate::archive::hex;
 use crate::engine::{Call, Engine};
 use crate::error::{Error, Result};
-use crate::home::{create_private, open_private, temporary_folder};
+use crate::home::{create_private, hold, temporary_folder};
 use crate::time::Time;
 
 /// Begins the names of folders of links.
@@ -69,8 +69,7 @@ impl Staged {
         tell(call, 0, 0, "taking the moment");
         // While these are held nobody deletes a pack or writes a manifest: what is linked is what the database says.
         let packs_lock = engine.archive().keep_all()?;
-        let mirror_lock = open_private(&home.lock())?;
-        mirror_lock.file().lock()?;
+        let mirror_lock = hold(&home.lock())?;
         let snapshot = engine.db().snapshot()?;
         let at = engine.now();
         let packs: HashSet<PathBuf> = snapshot.read(|rows| engine.archive().pack_files(rows))?.into_iter().collect();

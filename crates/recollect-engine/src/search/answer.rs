@@ -16,6 +16,7 @@ use super::rank::{Ranked, Screen, rank};
 use super::schema::Fields;
 use super::snippet::snippet;
 use super::store::{self, failed};
+use super::topics::files_about;
 use super::words::Stems;
 use crate::api::search::{SearchAnswer, SearchCorrection, SearchFilter, SearchHit, SearchRequest};
 use crate::db::{FoundPlace, SearchedFile};
@@ -63,9 +64,6 @@ impl Asked {
                 asked.filters.push(filter);
             }
         }
-        for name in &query.later {
-            asked.notes.push(format!("`{name}:` cannot be searched by yet; it was left out"));
-        }
         asked.query = query;
         asked.take_request(request, now, &zone)?;
         Ok(asked)
@@ -104,6 +102,9 @@ impl Asked {
         }
         if let Some(file) = text(&request.file) {
             add(Field::File(file));
+        }
+        if let Some(topic) = text(&request.topic) {
+            add(Field::Topic(topic));
         }
         if let Some(session) = text(&request.session) {
             add(Field::Session(session));
@@ -170,7 +171,7 @@ impl Asked {
         answer: &mut SearchAnswer,
     ) -> Result<()> {
         let mut plan = plan::plan(searcher, fields, &self.query, loose)?;
-        let mut screen = self.screen(engine, fields)?;
+        let mut screen = self.screen(engine, searcher, fields)?;
         screen.must.append(&mut plan.must);
         screen.not.append(&mut plan.not);
         // Words that were only excluded leave nothing to look for: all the rest is shown.
@@ -224,12 +225,12 @@ impl Asked {
     }
 
     /// What the filters let through.
-    fn screen(&self, engine: &Engine, fields: &Fields) -> Result<Screen> {
+    fn screen(&self, engine: &Engine, searcher: &Searcher, fields: &Fields) -> Result<Screen> {
         let mut screen = Screen { since: self.since, until: self.until, ..Screen::default() };
         let mut of_files: Vec<&Filter> = Vec::new();
         for filter in &self.filters {
             match &filter.field {
-                Field::Project(_) | Field::Branch(_) | Field::Session(_) => of_files.push(filter),
+                Field::Project(_) | Field::Branch(_) | Field::Session(_) | Field::Topic(_) => of_files.push(filter),
                 Field::Role(role) => screen.roles.push((*role, filter.not)),
                 Field::Kind(kinds) => {
                     let bits = kinds.iter().fold(0, |bits, kind| bits | 1 << *kind as u32);
@@ -247,10 +248,18 @@ impl Asked {
         }
         if !of_files.is_empty() {
             let files = engine.db().read(|rows| rows.searched_files())?;
+            let mut about: Vec<(&str, HashSet<String>)> = Vec::new();
+            for filter in &of_files {
+                if let Field::Topic(topic) = &filter.field {
+                    let known: HashSet<u64> = files_about(searcher, fields, topic)?.into_iter().collect();
+                    let is_known = |file: &&SearchedFile| known.contains(&file.file_id.unsigned_abs());
+                    about.push((topic, files.iter().filter(is_known).map(|file| file.session_id.clone()).collect()));
+                }
+            }
             let greatest = files.iter().map(|file| file.file_id).max().unwrap_or(0);
             let mut shown = vec![false; usize::try_from(greatest).unwrap_or(0) + 1];
             for file in files {
-                let passes = of_files.iter().all(|filter| matches(filter, &file) != filter.not);
+                let passes = of_files.iter().all(|filter| matches(filter, &file, &about) != filter.not);
                 if let (true, Some(slot)) =
                     (passes, usize::try_from(file.file_id).ok().and_then(|at| shown.get_mut(at)))
                 {
@@ -263,8 +272,8 @@ impl Asked {
     }
 }
 
-/// Whether a filter names a file's session.
-fn matches(filter: &Filter, file: &SearchedFile) -> bool {
+/// Whether a filter names a file's session; `about` has the sessions of each topic.
+fn matches(filter: &Filter, file: &SearchedFile, about: &[(&str, HashSet<String>)]) -> bool {
     let same = |left: &str, right: &str| left.eq_ignore_ascii_case(right);
     match &filter.field {
         Field::Project(name) => {
@@ -275,6 +284,9 @@ fn matches(filter: &Filter, file: &SearchedFile) -> bool {
             Some(beginning) => branch.to_lowercase().starts_with(&beginning.to_lowercase()),
             None => same(branch, name),
         }),
+        Field::Topic(topic) => {
+            about.iter().any(|(known, sessions)| known == topic && sessions.contains(&file.session_id))
+        }
         Field::Session(id) => file.session_id.starts_with(&id.to_ascii_lowercase()),
         _ => true,
     }

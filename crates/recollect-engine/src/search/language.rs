@@ -58,6 +58,8 @@ pub(super) enum Field {
     Until(String),
     /// Marked, with at least this weight in hundredths.
     Keepit(u8),
+    /// What the session is about.
+    Topic(String),
 }
 
 /// A filter that stands in a query.
@@ -78,8 +80,6 @@ pub(super) struct Query {
     pub(super) clauses: Vec<Clause>,
     /// Within what.
     pub(super) filters: Vec<Filter>,
-    /// Fields that were named and are not there yet.
-    pub(super) later: Vec<String>,
 }
 
 /// Reads a query. With `typing` the last word is still being typed and may be the beginning of a longer one.
@@ -122,10 +122,6 @@ fn clause<'t>(text: &'t str, query: &mut Query) -> &'t str {
     {
         let (value, rest) = quoted(value).unwrap_or_else(|| word(value));
         let typed = text[..text.len() - rest.len()].trim_end().to_owned();
-        if matches!(name.to_ascii_lowercase().as_str(), "topic") {
-            query.later.push(name.to_ascii_lowercase());
-            return rest;
-        }
         if let Some(field) = field(name, value) {
             query.filters.push(Filter { not: want == Want::Not, field, typed });
             return rest;
@@ -179,6 +175,7 @@ fn field(name: &str, value: &str) -> Option<Field> {
         "kind" | "is" => Field::Kind(kinds(value)?),
         "since" | "after" => Field::Since(text),
         "until" | "before" => Field::Until(text),
+        "topic" | "about" => Field::Topic(text),
         "keepit" | "keepit-min" | "weight" => Field::Keepit(weight(value)?),
         _ => return None,
     })
@@ -267,12 +264,13 @@ mod tests {
                 ("-role:tool", true),
                 (r#"since:"2 weeks ago""#, false),
                 ("kind:keepit", false),
-                ("keepit:0.75", false)
+                ("keepit:0.75", false),
+                ("topic:auth", false)
             ]
         );
         assert_eq!(read.filters[4].field, Field::Keepit(75));
         assert_eq!(read.clauses.len(), 1);
-        assert_eq!(read.later, ["topic"], "what is not there yet is said, not searched for");
+        assert_eq!(read.filters[5].field, Field::Topic("auth".into()));
     }
 
     #[test]

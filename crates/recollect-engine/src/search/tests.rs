@@ -174,9 +174,20 @@ fn filters_narrow_by_project_branch_role_file_date_and_weight() {
         ("keepit:0.8", 1),
         ("keepit:0.85", 0),
         ("session:00000000", 0),
+        ("topic:shop basket kind:text", 1),
+        ("-topic:shop basket kind:text", 0),
+        ("topic:\"session cookie\" login", 0),
+        ("topic:zebra", 0),
     ] {
         assert_eq!(count(query), expected, "{query}");
     }
+    memory.take(&[Transcript::new("cook")
+        .user("Bake bread.")
+        .user("What of the bread?")
+        .user("Cut the bread.")
+        .title("Food")]);
+    assert_eq!(count("topic:bread kind:text"), 3, "what is spoken of several times is a topic");
+    assert_eq!(count("topic:basket bread"), 0, "other sessions are about other things");
     let wrong = memory.call(|call| query(call, &SearchRequest { since: Some("soon".into()), ..Default::default() }));
     assert_eq!(wrong.expect_err("an option that means nothing").kind, ErrorKind::Usage);
     assert!(

@@ -29,6 +29,10 @@ role?: Role | null,
  */
 file?: string | null, 
 /**
+ * Only of sessions that are about this: their title names it, or it is spoken of several times.
+ */
+topic?: string | null, 
+/**
  * Only of this session.
  */
 session?: string | null, 
