@@ -71,6 +71,76 @@ fn a_full_disk_is_named_and_leaves_nothing_half_written() {
     assert_eq!(words("left.out"), "", "no temporary file is left");
 }
 
+/// Each work with a full disk, then with room. `FULL`, `LIMITED` and `FREE` are filled in.
+const EACH_STORY: &str = r#"
+recollect() { "$RECOLLECT" --home "$MEMORY" "$@"; }
+limited() { LIMITED; }
+recollect ingest one two > /dev/null 2> begun.err; echo "begun $?"
+FULL
+limited ingest three > full.out 2> ingest.err; echo "ingest $?"
+limited compress "$ONE" --ratio 10 > full.out 2> compress.err; echo "compress $?"
+limited compose both --budget 3000 --session "$ONE" --session "$TWO" > full.out 2> compose.err; echo "compose $?"
+limited backup "$BACKUPS" > full.out 2> backup.err; echo "backup $?"
+FREE
+find "$MEMORY" "$BACKUPS" -name '.writing-*' -o -name '.recollect-writing-*' -o -name '.composing-*' -o -name 'backup-*' > left.out 2> /dev/null
+recollect doctor > doctor.out 2>&1; echo "doctor $?"
+recollect ingest three > again.out 2>&1; echo "ingest $?"
+recollect compress "$ONE" --ratio 10 >> again.out 2>&1; echo "compress $?"
+recollect compose both --budget 3000 --session "$ONE" --session "$TWO" >> again.out 2>&1; echo "compose $?"
+recollect backup "$BACKUPS" >> again.out 2>&1; echo "backup $?"
+recollect doctor >> doctor.out 2>&1; echo "doctor $?"
+recollect restore "$ONE" > one.out; echo "restore $?"
+"#;
+
+#[test]
+fn on_a_full_disk_each_work_fails_clearly_and_can_be_done_once_there_is_room() {
+    let environment = TestEnvironment::new();
+    let sessions = ["one", "two", "three"].map(|name| Transcript::new(name).user(&noise(400_000)).work(name, 6));
+    for (name, transcript) in ["one", "two", "three"].iter().zip(&sessions) {
+        transcript.write_into(&environment.work().join(name)).expect("a written transcript");
+    }
+    let disk = environment.root().join("disk");
+    fs_err::create_dir(&disk).expect("a folder");
+    // A disk of its own where the system lets us mount one, else files that may not grow: both really fail.
+    let has_mounts = environment.run(environment.command("unshare").args(["-Urm", "true"])).succeeded();
+    let (program, begin, full, limited, free): (&[&str], _, _, _, _) = if has_mounts {
+        (
+            &["unshare", "-Urm"],
+            "mount -t tmpfs -o size=24m none ../disk || exit 9",
+            "cat /dev/zero > ../disk/filler 2> /dev/null; truncate -s -40k ../disk/filler",
+            r#"recollect "$@""#,
+            "rm ../disk/filler",
+        )
+    } else {
+        (&["env"], ":", ":", r#"(trap '' XFSZ; ulimit -f 8; recollect "$@")"#, ":")
+    };
+    let story = EACH_STORY.replace("LIMITED", limited).replace("FULL", full).replace("FREE", free);
+    let mut command = environment.command(program[0]);
+    command.args(&program[1..]).args(["sh", "-c", &format!("{begin}\n{story}")]);
+    command.env("RECOLLECT", env!("CARGO_BIN_EXE_recollect"));
+    command.env("MEMORY", disk.join("memory")).env("BACKUPS", disk.join("backups"));
+    command.env("ONE", sessions[0].session_id()).env("TWO", sessions[1].session_id());
+    let run = environment.run(&mut command);
+    let words = |name: &str| {
+        let bytes = fs_err::read(environment.work().join(name)).unwrap_or_default();
+        format!("{name}: {}\n", String::from_utf8_lossy(&bytes[..bytes.len().min(2000)]))
+    };
+    let told =
+        ["begun.err", "ingest.err", "compress.err", "compose.err", "backup.err", "doctor.out", "again.out"].map(words);
+    assert_eq!(
+        run.clone().done().stdout(),
+        "begun 0\ningest 1\ncompress 1\ncompose 1\nbackup 1\ndoctor 0\ningest 0\ncompress 0\ncompose 0\nbackup 0\ndoctor 0\nrestore 0\n",
+        "{run}{}",
+        told.concat()
+    );
+    for error in &told[1..5] {
+        assert!(error.contains("error: ") && error.contains("hint: "), "it is said what to do: {error}");
+    }
+    assert_eq!(words("left.out"), "left.out: \n", "nothing half-written is left");
+    let restored = fs_err::read(environment.work().join("one.out")).expect("the session");
+    assert!(restored == sessions[0].bytes(), "what was there before is whole");
+}
+
 #[test]
 fn output_that_cannot_be_written_is_an_error() {
     let environment = TestEnvironment::with(&[Transcript::new("a").work("output", 3)]);

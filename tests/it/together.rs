@@ -87,6 +87,73 @@ fn programs_compress_compose_and_take_in_at_once() {
 }
 
 #[test]
+fn eight_programs_write_at_once_and_the_memory_is_sound() {
+    let transcripts: Vec<_> = (0..8).map(transcript).collect();
+    let environment = TestEnvironment::with(&transcripts[..2]);
+    for (number, transcript) in transcripts.iter().enumerate().skip(2) {
+        // The last ones lie in both folders.
+        let folders: &[&str] = if number < 4 { &["left"] } else { &["left", "right"] };
+        for folder in folders {
+            transcript.write_into(&environment.work().join(folder)).expect("a written transcript");
+        }
+    }
+    let (one, two) = (transcripts[0].session_id(), transcripts[1].session_id());
+    let message = environment.json(["show", one, "--limit", "1"])["messages"][0]["uuid"].clone();
+    let message = message.as_str().expect("a message").to_owned();
+    for round in 0..3 {
+        let ratio = format!("{}", 4 + round);
+        let name = format!("round {round}");
+        let (start_at, end_at) = (format!("{round}"), format!("{}", round + 9));
+        let children: Vec<_> = [
+            vec!["ingest", "left"],
+            vec!["ingest", "right"],
+            vec![
+                "keepit",
+                "add",
+                one,
+                "--message",
+                &message,
+                "--start",
+                &start_at,
+                "--end",
+                &end_at,
+                "--weight",
+                "0.9",
+            ],
+            vec!["compress", one, "--ratio", &ratio],
+            vec!["compose", &name, "--budget", "3000", "--session", one, "--session", two],
+            vec!["backup", "backups"],
+            vec!["doctor", "--repair"],
+            vec!["checkpoints", "add", &name],
+        ]
+        .iter()
+        .map(|arguments| start(&environment, arguments))
+        .collect();
+        for child in children {
+            end(&environment, child).done();
+        }
+    }
+    environment.recollect(["doctor"]).done();
+    assert_eq!(environment.json(["sessions"])["total"], 8, "each session once");
+    let messages: u64 = environment.json(["sessions"])["sessions"]
+        .as_array()
+        .expect("sessions")
+        .iter()
+        .map(|session| session["messages"].as_u64().expect("a count"))
+        .sum();
+    assert_eq!(environment.json(["stats"])["messages"], messages, "the sums are right");
+    assert_eq!(environment.json(["keepit", "list", one])["keepits"].as_array().map(Vec::len), Some(3));
+    assert_eq!(environment.json(["compositions"])["compositions"].as_array().map(Vec::len), Some(3));
+    assert_eq!(environment.json(["checkpoints"])["checkpoints"].as_array().map(Vec::len), Some(3));
+    assert!(environment.json(["versions", one])["versions"].as_array().is_some_and(|versions| versions.len() >= 3));
+    assert_eq!(fs_err::read_dir(environment.work().join("backups")).expect("backups").count(), 3);
+    for transcript in &transcripts {
+        let restored = environment.recollect(["restore", transcript.session_id()]).done();
+        assert!(restored.bytes() == transcript.bytes(), "each is whole");
+    }
+}
+
+#[test]
 fn a_program_that_is_killed_leaves_a_memory_that_works() {
     let environment = TestEnvironment::new();
     let transcripts: Vec<_> = (0..40).map(transcript).collect();

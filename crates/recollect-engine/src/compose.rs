@@ -174,8 +174,7 @@ fn write(call: &Call<'_>, name: &str, request: &CompositionRequest, draft: &Draf
         }
     }
     drop(lock);
-    let projects: Vec<_> = old.into_iter().map(|old| old.record.project_id).chain([project_id]).collect();
-    engine.mirror(&projects)?;
+    engine.mirror_all()?;
     Ok(with_paths(engine, row.record))
 }
 

@@ -149,6 +149,9 @@ fn failed(error: rusqlite::Error) -> Error {
         Some(rusqlite::ErrorCode::DiskFull) => {
             "the disk is full: free some space, then try again; nothing half-written was left"
         }
+        Some(rusqlite::ErrorCode::SystemIoFailure) => {
+            "the disk could not be written to or read: it may be full, damaged or gone; nothing half-written was left"
+        }
         Some(
             rusqlite::ErrorCode::ReadOnly | rusqlite::ErrorCode::CannotOpen | rusqlite::ErrorCode::PermissionDenied,
         ) => "check that the folder of the memory can be written to",

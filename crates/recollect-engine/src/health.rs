@@ -195,9 +195,15 @@ fn originals(call: &Call<'_>) -> Result<HealthFinding> {
 
 /// Texts of versions and compositions: only making them again brings them back.
 fn versions(call: &Call<'_>) -> Result<HealthFinding> {
-    let files = call.engine.db().read(|rows| backup::written_files(rows, call.engine.home()))?;
-    let problems: Vec<String> =
-        files.iter().filter(|path| !path.is_file()).map(|path| format!("`{}` is missing", path.display())).collect();
+    let named = || call.engine.db().read(|rows| backup::written_files(rows, call.engine.home()));
+    let files = named()?;
+    let mut missing: Vec<_> = files.iter().filter(|path| !path.is_file()).collect();
+    if !missing.is_empty() {
+        // Another program may have taken it away since the database was asked.
+        let still = named()?;
+        missing.retain(|path| still.contains(path));
+    }
+    let problems: Vec<String> = missing.iter().map(|path| format!("`{}` is missing", path.display())).collect();
     let summary = format!("{} of versions and compositions", counted(files.len() as u64, "file"));
     Ok(finding("versions", summary, problems, "restore it from a backup, or make the version or composition again"))
 }

@@ -164,6 +164,19 @@ pub fn open_private(path: &Path) -> Result<fs_err::File> {
     Ok(options.open(path)?)
 }
 
+/// Takes the rights of others on a file.
+#[cfg(unix)]
+pub fn make_private(path: &Path) -> Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    Ok(fs_err::set_permissions(path, std::fs::Permissions::from_mode(0o600))?)
+}
+
+/// Elsewhere a user's own folders are the user's alone.
+#[cfg(not(unix))]
+pub fn make_private(_path: &Path) -> Result<()> {
+    Ok(())
+}
+
 /// Moves a file out of the way that is not understood, under a name that is free; it is never deleted for that.
 pub fn set_aside(path: &Path) -> Result<PathBuf> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();

@@ -89,6 +89,17 @@ pub(crate) fn note_lost(engine: &Engine) -> Result<bool> {
 
 /// What a project's manifest says otherwise than the database; nothing while a change is still to be written.
 pub(crate) fn faults(engine: &Engine, project: &ProjectId) -> Result<Vec<String>> {
+    let found = document_faults(engine, project)?;
+    if found.is_empty() {
+        return Ok(found);
+    }
+    // Another program may have written it between the two looks: once more while nobody does.
+    let lock = open_private(&engine.home().lock())?;
+    lock.file().lock()?;
+    document_faults(engine, project)
+}
+
+fn document_faults(engine: &Engine, project: &ProjectId) -> Result<Vec<String>> {
     let path = engine.home().manifest(project);
     let (wanted, pending) = engine.db().read(|rows| {
         let pending = rows.dirty_projects()?.iter().any(|(dirty, _)| dirty == project);
@@ -106,13 +117,29 @@ pub(crate) fn faults(engine: &Engine, project: &ProjectId) -> Result<Vec<String>
     Ok(Vec::new())
 }
 
-/// Links in `originals/` that do not lead where the original is.
+/// Links in `originals/` that do not lead where the original is; nothing while a change is still to be written.
 pub(crate) fn link_faults(engine: &Engine, project: &ProjectId) -> Result<Vec<String>> {
+    let found = wrong_links(engine, project)?;
+    if found.is_empty() {
+        return Ok(found);
+    }
+    let lock = open_private(&engine.home().lock())?;
+    lock.file().lock()?;
+    wrong_links(engine, project)
+}
+
+fn wrong_links(engine: &Engine, project: &ProjectId) -> Result<Vec<String>> {
     if !cfg!(unix) {
         return Ok(Vec::new());
     }
     let folder = engine.home().originals(project);
-    let (_, places) = engine.db().read(|rows| manifest_of(rows, project))?;
+    let (places, pending) = engine.db().read(|rows| {
+        let pending = rows.dirty_projects()?.iter().any(|(dirty, _)| dirty == project);
+        Ok((manifest_of(rows, project)?.1, pending))
+    })?;
+    if pending {
+        return Ok(Vec::new());
+    }
     let mut faults = Vec::new();
     for (name, place) in places {
         let link = folder.join(name);

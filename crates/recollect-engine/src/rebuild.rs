@@ -16,7 +16,7 @@ use crate::db::{CompositionRow, FileRow, PlaceRow, ProjectRow, VersionRow};
 use crate::engine::{Call, Engine, EngineOptions, Work};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Progress;
-use crate::home::{Home, open_private, sync_folder};
+use crate::home::{Home, make_private, open_private, sync_folder};
 use crate::ids::{ProjectId, SessionId};
 use crate::imported;
 use crate::registry;
@@ -140,6 +140,7 @@ fn take_place(home: &Home, options: &EngineOptions) -> Result<Option<PathBuf>> {
         // What is empty holds nothing.
         if fs_err::metadata(&old).is_ok_and(|metadata| metadata.len() > 0) {
             fs_err::rename(&old, beside(&aside, ending))?;
+            make_private(&beside(&aside, ending))?;
             moved = Some(aside.clone());
         } else if old.exists() {
             fs_err::remove_file(&old)?;

@@ -76,7 +76,11 @@ pub fn save(
     let session = &source.head.id;
     let store = store::Store::lock(engine, session)?;
     store.reconcile(engine)?;
-    let number = engine.db().write(|rows| rows.take_version_number(session))?;
+    let number = engine.db().write(|rows| {
+        // The number stands in the manifest too.
+        rows.mark_dirty(&source.project_id)?;
+        rows.take_version_number(session)
+    })?;
     let version_id = VersionId::new(format!("v{number:03}"));
     let mut settings = settings.clone();
     settings.session_distance = Some(settings.session_distance.unwrap_or(source.distance));

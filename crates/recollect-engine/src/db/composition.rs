@@ -118,7 +118,12 @@ impl Rows<'_> {
                 params![session.as_str(), version.as_str(), now.millis()],
             )
             .map_err(failed)?;
-        self.touch_session(session, now)
+        self.touch_session(session, now)?;
+        // It may be of another project than the composition, and stands in that one's manifest.
+        match self.session(session)? {
+            Some(row) => self.mark_dirty(&row.project_id),
+            None => Ok(()),
+        }
     }
 
     /// Removes a composition; its versions are free.

@@ -39,7 +39,7 @@ impl Terms {
                     next = word.position + 1;
                 }
                 Form::Whole => {
-                    let back = u8::try_from(next - word.position).unwrap_or(u8::MAX).min(127 - NOUGHT);
+                    let back = u8::try_from(next.saturating_sub(word.position)).unwrap_or(u8::MAX).min(127 - NOUGHT);
                     text.push(char::from(BACK));
                     text.push(char::from(NOUGHT + back));
                     text.push_str(word.text);
