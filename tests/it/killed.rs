@@ -34,6 +34,7 @@ struct Killer {
 }
 
 impl Killer {
+    #[expect(clippy::print_stdout, reason = "shown when the test fails, so that it can be repeated")]
     fn new(environment: TestEnvironment, kind: u64) -> Self {
         let seed = match option_env!("RECOLLECT_KILL_SEED") {
             Some(seed) => seed.parse().expect("a seed is a number"),
@@ -219,7 +220,7 @@ fn killed_while_it_mends_or_makes_the_database_anew() {
     let before = listed(&killer);
     killer.measure(&["rebuild"]);
     while killer.goes_on() {
-        killer.run(if killer.runs % 3 == 0 { &["doctor", "--repair"] } else { &["rebuild"] });
+        killer.run(if killer.runs.is_multiple_of(3) { &["doctor", "--repair"] } else { &["rebuild"] });
         killer.is_sound();
         assert_eq!(listed(&killer), before, "kill {}: the same sessions", killer.kills);
     }

@@ -12,10 +12,11 @@ mod tests;
 
 use std::io::{BufReader, BufWriter};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::api::backup::{Backup, BackupCreated, BackupFailure, BackupStatus};
 use crate::db::Db;
-use crate::engine::{Call, Engine};
+use crate::engine::{Call, Cancel, Engine};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Progress;
 use crate::home::{create_private, open_private, sync_folder};
@@ -107,6 +108,24 @@ pub fn if_due(call: &Call<'_>) -> Result<Option<BackupCreated>> {
             }
             Ok(made)
         }
+    }
+}
+
+/// [`if_due`] on a thread of its own, unless one is at it: nobody waits for it, and what fails is told by [`status`].
+pub fn in_background(engine: &Engine) {
+    static WORKING: AtomicBool = AtomicBool::new(false);
+    if WORKING.swap(true, Ordering::AcqRel) {
+        return;
+    }
+    let engine = engine.clone();
+    let thread = move || {
+        let call = Call { engine: &engine, progress: &|_| {}, cancel: &Cancel::default() };
+        // It is tried again later.
+        let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| if_due(&call)));
+        WORKING.store(false, Ordering::Release);
+    };
+    if std::thread::Builder::new().name("backup".to_owned()).spawn(thread).is_err() {
+        WORKING.store(false, Ordering::Release);
     }
 }
 

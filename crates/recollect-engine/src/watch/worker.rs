@@ -13,6 +13,7 @@ use super::others::Others;
 use super::{Follow, Signal, Told, followed};
 use crate::api::ingest::{IngestReport, IngestStatus};
 use crate::api::watch::{WatchState, WatchStatus};
+use crate::backup;
 use crate::engine::{Call, Cancel, Engine};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Progress;
@@ -31,6 +32,10 @@ const MIRROR_SHARE: u32 = 20;
 const LOOK: Duration = Duration::from_secs(600);
 /// The same where the system does not tell of all changes.
 const LOOK_CROWDED: Duration = Duration::from_secs(30);
+/// From the start to the first question whether the backup of the day is due: nobody's start waits for it.
+const BACKUP_FIRST: Duration = Duration::from_secs(120);
+/// From one such question to the next.
+const BACKUP: Duration = Duration::from_secs(600);
 /// Failures are tried again after one second, two, four, …, this.
 const LONGEST_RETRY: Duration = Duration::from_secs(60);
 /// Milliseconds that the clock may be ahead of the time that was waited: more is a sleep of the machine.
@@ -56,6 +61,7 @@ pub(super) struct Worker {
     /// When what is pending is looked at.
     due: Option<Instant>,
     look: Instant,
+    backup: Instant,
     mirror: Option<Instant>,
     mirrored: Option<Instant>,
     /// Files that gave nothing, as they were then.
@@ -94,6 +100,7 @@ impl Worker {
             fault: None,
             due: None,
             look: now,
+            backup: now + BACKUP_FIRST,
             mirror: None,
             mirrored: None,
             left: HashMap::new(),
@@ -129,7 +136,7 @@ impl Worker {
 
     /// How long nothing is to be done; `None` until something is told.
     fn until_next(&self) -> Option<Duration> {
-        let timers = [self.due, self.mirror, self.lock.is_some().then_some(self.look)];
+        let timers = [self.due, self.mirror, Some(self.backup), self.lock.is_some().then_some(self.look)];
         timers.into_iter().flatten().min().map(|next| next.saturating_duration_since(Instant::now()))
     }
 
@@ -169,6 +176,10 @@ impl Worker {
             if self.lock.is_some() && self.wish().is_none() {
                 self.look_at(changes)?;
             }
+        }
+        if self.backup <= now {
+            self.backup = now + BACKUP;
+            backup::in_background(&self.engine);
         }
         if let Some(state) = self.wish() {
             return self.release(state);
