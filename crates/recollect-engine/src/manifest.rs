@@ -94,8 +94,7 @@ pub(crate) fn faults(engine: &Engine, project: &ProjectId) -> Result<Vec<String>
         return Ok(found);
     }
     // Another program may have written it between the two looks: once more while nobody does.
-    let lock = open_private(&engine.home().lock())?;
-    lock.file().lock()?;
+    let _lock = hold(&engine.home().lock())?;
     document_faults(engine, project)
 }
 
@@ -123,8 +122,7 @@ pub(crate) fn link_faults(engine: &Engine, project: &ProjectId) -> Result<Vec<St
     if found.is_empty() {
         return Ok(found);
     }
-    let lock = open_private(&engine.home().lock())?;
-    lock.file().lock()?;
+    let _lock = hold(&engine.home().lock())?;
     wrong_links(engine, project)
 }
 
