@@ -24,5 +24,5 @@ export function backupWords(status: BackupStatus): BackupWords {
   const old = age > (automatic ? 2 : 7) * DAY
   const days = Math.floor(age / DAY)
   const title = age < HOUR ? 'Backed up just now' : days === 0 ? `Backed up ${counted(Math.floor(age / HOUR), 'hour')} ago` : `Backup ${counted(days, 'day')} old`
-  return { title, text: `${last.name}, ${bytes(last.bytes)}`, tone: old || failure !== undefined ? 'warn' : 'ok', failure }
+  return { title, text: `${bytes(last.bytes)}, ${last.name}`, tone: old || failure !== undefined ? 'warn' : 'ok', failure }
 }
