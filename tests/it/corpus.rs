@@ -197,3 +197,24 @@ fn three_sessions_are_composed_within_sixteen_thousand_tokens() {
         assert!(number(component, "token_contribution") > 0, "each session has its part: {component}");
     }
 }
+
+#[test]
+#[cfg_attr(not(feature = "corpus"), ignore = "needs RECOLLECT_CORPUS: --features corpus")]
+fn the_database_of_all_is_made_anew_with_equal_content() {
+    let environment = TestEnvironment::new();
+    let folder = corpus();
+    let folder = folder.parent().expect("the corpus").to_str().expect("a path in Unicode");
+    environment.recollect(["ingest", folder]).done();
+    environment.recollect(["checkpoints", "add", "before"]).done();
+    let listed = || ["sessions", "projects"].map(|name| environment.json([name]));
+    let before = listed();
+    for ending in ["", "-wal", "-shm"] {
+        let _ = fs_err::remove_file(environment.memory().join(format!("memory.db{ending}")));
+    }
+    assert!(listed() == before, "sessions and projects are listed as before");
+    let difference = environment.json(["checkpoints", "diff", "before"]);
+    for change in ["added", "changed", "removed"] {
+        assert!(array(&difference, change).is_empty(), "{change}: {difference}");
+    }
+    environment.recollect(["doctor"]).done();
+}

@@ -271,13 +271,14 @@ impl Making<'_> {
         let engine = self.engine;
         let row = session.row(id, project, engine.now());
         let format = Format::parse(&session.format);
+        let times = (session.first_timestamp, session.last_timestamp);
         let mut files = Vec::new();
         for file in &session.files {
             let row = FileRow::new(id.clone(), file.part(), file.name.clone());
             let known = contents.of(file);
             let read = known.map(|known| {
                 let chunks = self.chunks(known)?;
-                registry::read_back(engine, row.clone(), &chunks, format, session.last_timestamp, self.work.cancel)
+                registry::read_back(engine, row.clone(), &chunks, format, times, self.work.cancel)
             });
             let read = match read {
                 Some(Err(error)) if matches!(error.kind, ErrorKind::Cancelled) => return Err(error),

@@ -41,7 +41,7 @@ pub(super) struct Session {
     pub user_title: Option<String>,
     original_tokens: u64,
     original_messages: u64,
-    first_timestamp: Option<Time>,
+    pub first_timestamp: Option<Time>,
     pub last_timestamp: Option<Time>,
     registered_at: Option<Time>,
     pub last_accessed: Option<Time>,

@@ -18,7 +18,7 @@ pub(crate) struct ReadBack {
     scan: Scan,
 }
 
-/// Reads an archived file. `format` is that of its session, `time` when an export without times was written.
+/// Reads an archived file. `format` is that of its session, `times` the first and the last that an export without times has.
 ///
 /// # Errors
 /// When a piece of it is lost or damaged.
@@ -27,7 +27,7 @@ pub(crate) fn read_back(
     file: FileRow,
     chunks: &[Chunk],
     format: Format,
-    time: Option<Time>,
+    times: (Option<Time>, Option<Time>),
     cancel: &Cancel,
 ) -> Result<ReadBack> {
     // Nothing of it is new: what would be is not written.
@@ -42,8 +42,8 @@ pub(crate) fn read_back(
         let source = Stored { engine, chunks, at: 0 };
         scan::scan(source, Start::default(), archiver, engine.counter(), cancel, |_| {})?
     };
-    if is_whole && scan.fold.last_timestamp.is_none() && time.is_some() {
-        (scan.fold.first_timestamp, scan.fold.last_timestamp) = (time, time);
+    if is_whole && scan.fold.last_timestamp.is_none() {
+        (scan.fold.first_timestamp, scan.fold.last_timestamp) = times;
         scan.fold_at_parsed.clone_from(&scan.fold);
     }
     if file.part == Part::Extra {
