@@ -142,9 +142,10 @@ impl Notice {
             let failed = report.sessions.iter().find_map(|session| session.error.as_deref());
             return match failed.or_else(|| report.files.iter().find_map(|file| file.error.as_deref())) {
                 Some(error) => Self::failure(error, None),
-                None => {
-                    Self { title: "Nothing new".to_owned(), body: "Every transcript is already in memory.".to_owned() }
-                }
+                None => Self {
+                    title: "Nothing new".to_owned(),
+                    body: "Every transcript and export is in memory.".to_owned(),
+                },
             };
         };
         let title =

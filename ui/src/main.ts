@@ -1,6 +1,7 @@
 import { createApp } from 'vue'
 import App from './App.vue'
 import { router } from './router'
+import { followExpiring } from './state/expiring'
 import { followMemory } from './state/memory'
 import { followWatch } from './state/watch'
 import './styles/tokens.css'
@@ -12,3 +13,4 @@ import './styles/prose.css'
 createApp(App).use(router).mount('#app')
 void followMemory()
 void followWatch().catch(() => undefined)
+void followExpiring()

@@ -28,7 +28,8 @@ pub(crate) fn best<T>(times: u32, mut work: impl FnMut() -> anyhow::Result<T>) -
     Ok((best, given))
 }
 
-fn once<T>(work: &mut impl FnMut() -> anyhow::Result<T>) -> anyhow::Result<(Took, T)> {
+/// Does the work once.
+pub(crate) fn once<T>(work: &mut impl FnMut() -> anyhow::Result<T>) -> anyhow::Result<(Took, T)> {
     let (start, used) = (Instant::now(), processor()?);
     let given = work()?;
     Ok((Took { wall: start.elapsed(), processor: processor()?.saturating_sub(used) }, given))

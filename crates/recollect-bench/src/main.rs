@@ -1,6 +1,7 @@
 //! Measures Recollect beside the tools that its work can be compared to, in one run on one machine: only the ratios mean
 //! something elsewhere. Build it with `--release`.
 
+mod append;
 mod clock;
 mod register;
 mod search;
@@ -21,6 +22,15 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum What {
+    /// Appending a line to a session that is followed, in sessions of growing size
+    Append {
+        /// Megabytes of the sessions
+        #[arg(long, value_delimiter = ',', default_values_t = [1, 100, 1000])]
+        sizes: Vec<u64>,
+        /// How many lines
+        #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+        lines: u32,
+    },
     /// Registering every transcript under a folder, whole and step by step, beside `cat` and `wc -l`
     Register {
         /// The folder
@@ -63,6 +73,7 @@ enum What {
 
 fn main() -> anyhow::Result<()> {
     match Arguments::parse().what {
+        What::Append { sizes, lines } => append::run(&sizes, lines),
         What::Register { folder, times } => register::run(&folder, times),
         What::Search { sizes, recollect, folder } => search::run(&sizes, recollect.as_deref(), folder),
         What::Storage { folder: Some(folder), .. } => storage::run(&folder, 3),

@@ -67,6 +67,24 @@ CREATE TABLE file (
     UNIQUE (session_id, name)
 ) STRICT;
 
+-- The transcript of a session among its sub-agents and tool results, and the bytes of all, without reading their rows.
+CREATE INDEX file_by_part ON file (session_id, part, bytes);
+
+-- Calls of sub-agents in a transcript, with where their lines begin, and the sub-agent that the result named.
+CREATE TABLE agent_call (
+    file_id     INTEGER NOT NULL REFERENCES file (file_id) ON DELETE CASCADE,
+    call_id     TEXT NOT NULL,
+    start       INTEGER NOT NULL,
+    description TEXT NOT NULL,
+    task        TEXT NOT NULL,
+    agent_id    TEXT,
+    named_at    INTEGER,
+    PRIMARY KEY (file_id, call_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX agent_call_by_start ON agent_call (file_id, start);
+CREATE INDEX agent_call_by_agent ON agent_call (file_id, agent_id);
+CREATE INDEX agent_call_by_named ON agent_call (file_id, named_at);
+
 -- Where a file was found on disk, and what `stat` said of it then; a file of many conversations is the place of each.
 CREATE TABLE place (
     path     TEXT NOT NULL,

@@ -76,6 +76,7 @@ commands! {
     session_update: session::update(session::SessionUpdateRequest) -> session::SessionSummary;
     session_remove: session::remove(session::SessionRemoveRequest) -> session::SessionRemoved;
     session_restore: session::restore(session::SessionRestoreRequest) -> session::RestoreReport;
+    session_expiring: session::expiring(session::ExpiringRequest) -> session::Expiring;
     watch_get: watch::read(watch::WatchGetRequest) -> watch::WatchStatus;
     watch_set: watch::set(watch::WatchSetRequest) -> watch::WatchStatus;
     message_list: session::messages(session::MessageListRequest) -> session::MessagePage;

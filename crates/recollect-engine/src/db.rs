@@ -2,6 +2,7 @@
 //!
 //! One file per table under `db/` adds what can be asked and changed, as methods of [`Rows`]; they return domain types.
 
+mod agent_call;
 mod checkpoint;
 mod chunk;
 mod composition;

@@ -7,16 +7,20 @@ mod batches;
 mod candidate;
 mod commit;
 mod container;
+mod expiring;
 mod follow;
 mod identity;
 mod keep;
+mod latest;
 mod list;
 mod pair;
 mod read;
 mod reading;
 mod recognise;
+mod refresh;
 mod remove;
 mod repeats;
+mod report;
 mod restore;
 mod scan;
 #[cfg(test)]
@@ -30,21 +34,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
-use crate::api::ingest::{
-    IngestReport, IngestRequest, IngestStatus, IngestTotals, IngestedFile, IngestedSession, Repeats,
-};
+use crate::api::ingest::{IngestReport, IngestRequest, IngestStatus, IngestedFile, Repeats};
 use crate::archive::{Archiver, Batch, Chunk};
 use crate::db::{Part, PlaceRow};
 use crate::engine::{Call, Engine};
 use crate::error::{Error, Result};
-use crate::event::{Event, Progress};
+use crate::event::Progress;
 use crate::ids::{ProjectId, SessionId};
 use crate::sources::Format;
 use crate::sources::claude_code::Fold;
 use batches::{in_batches, in_transactions};
 use candidate::{Candidate, Rejected, is_uuid};
+use report::{finish, part_name, tell};
 use scan::{Scan, Start};
 
+pub use expiring::expiring;
 pub(crate) use follow::{Behind, Followed, behind, follow};
 pub use keep::{add_keepit, decay, keepits, remove_keepit, weigh_keepit};
 pub use list::{detail, overview, page, projects, resolve, stats, summary, update};
@@ -116,20 +120,47 @@ impl Stat {
 /// # Errors
 /// When nothing was asked for, there is nothing to find, or the memory itself cannot be written to.
 pub fn ingest(call: &Call<'_>, request: &IngestRequest) -> Result<IngestReport> {
+    let mut paths: Vec<PathBuf> = request.paths.iter().map(PathBuf::from).collect();
+    if request.all {
+        paths.push(all_of(call.engine)?);
+    }
+    if request.expiring {
+        paths.extend(expiring::unarchived(call.engine)?);
+    }
+    if paths.is_empty() && !request.latest && !request.expiring {
+        return Err(Error::usage("there is nothing to ingest").hint("name files or folders, or use --all or --latest"));
+    }
+    let mut report =
+        if paths.is_empty() { IngestReport::default() } else { ingest_paths(call, &paths, request.project.as_ref())? };
+    if request.latest {
+        report.append(latest::take_latest(call, request.project.as_ref())?);
+    }
+    Ok(report)
+}
+
+/// Everything under the Claude home.
+fn all_of(engine: &Engine) -> Result<PathBuf> {
+    let projects = engine.claude_home().join("projects");
+    if !projects.is_dir() {
+        return Err(Error::not_found(format!("Claude Code has no sessions in `{}`", projects.display()))
+            .hint("name files or folders, or set --claude-home to where Claude Code keeps its data"));
+    }
+    Ok(projects)
+}
+
+fn ingest_paths(call: &Call<'_>, paths: &[PathBuf], project: Option<&ProjectId>) -> Result<IngestReport> {
     let engine = call.engine;
-    let paths = paths_of(engine, request)?;
-    let (candidates, mut rejected) = candidate::collect(&paths, &engine.claude_home().join("projects"));
+    let (candidates, mut rejected) = candidate::collect(paths, &engine.claude_home().join("projects"));
     let candidates = recognise::recognise(engine, candidates, call.cancel)?;
-    rejected.extend(recognise::fruitless(&paths, &candidates));
+    rejected.extend(recognise::fruitless(paths, &candidates));
     if let [Rejected { path, reason, failed: true }] = rejected.as_slice()
         && candidates.is_empty()
         && paths.len() == 1
-        && !request.latest
-        && !request.all
+        && *path == paths[0]
     {
         return Err(Error::not_found(format!("`{}`: {reason}", path.display())).hint("nothing was changed"));
     }
-    let (report, projects) = take_in(call, candidates, rejected, request.project.as_ref())?;
+    let (report, projects) = take_in(call, candidates, rejected, project)?;
     engine.mirror_all()?;
     tidy(call)?;
     tell(engine, &report, projects);
@@ -202,19 +233,6 @@ fn take_in(
     Ok((report, projects))
 }
 
-/// Tells the faces which sessions changed.
-fn tell(engine: &Engine, report: &IngestReport, projects: Vec<ProjectId>) {
-    let changed: Vec<SessionId> = report
-        .sessions
-        .iter()
-        .filter(|session| matches!(session.status, IngestStatus::New | IngestStatus::Updated))
-        .map(|session| session.session_id.clone())
-        .collect();
-    if !changed.is_empty() {
-        engine.emit(Event::SessionsChanged { project_ids: projects, session_ids: changed });
-    }
-}
-
 /// Joins small packs when there are many. Everything is kept already: a cancel or a full disk only leaves this for the next time.
 fn tidy(call: &Call<'_>) -> Result<()> {
     match call.engine.archive().tidy(false, call.engine.now(), call.cancel) {
@@ -257,29 +275,6 @@ fn note_caused(engine: &Engine, report: &mut IngestReport) -> Result<()> {
         }
     }
     Ok(())
-}
-
-fn paths_of(engine: &Engine, request: &IngestRequest) -> Result<Vec<PathBuf>> {
-    let mut paths: Vec<PathBuf> = request.paths.iter().map(PathBuf::from).collect();
-    let projects = engine.claude_home().join("projects");
-    if request.all {
-        if !projects.is_dir() {
-            return Err(Error::not_found(format!("Claude Code has no sessions in `{}`", projects.display()))
-                .hint("name files or folders, or set --claude-home to where Claude Code keeps its data"));
-        }
-        paths.push(projects.clone());
-    }
-    if request.latest {
-        match list::newest_unregistered(engine, &projects)? {
-            Some(newest) => paths.extend(newest),
-            None if paths.is_empty() => return Ok(Vec::new()),
-            None => {}
-        }
-    }
-    if paths.is_empty() && !request.latest {
-        return Err(Error::usage("there is nothing to ingest").hint("name files or folders, or use --all or --latest"));
-    }
-    Ok(paths)
 }
 
 /// Puts the files of one session id together: the transcript first, then what lies beside it.
@@ -348,11 +343,16 @@ fn take(engine: &Engine, candidate: &Candidate, batch: &Batch<'_>, meter: &Meter
     let known = engine.db().read(|rows| {
         let Some(place) = rows.place(&path)? else { return Ok(None) };
         let Some(file) = rows.file(place.file_id)? else { return Ok(None) };
-        // The client appends to one inode; then only the end is compared, else all of it.
+        // The client appends to one inode: then the end is compared, the beginning, and other places each time; else all of it.
         let chunks = match () {
             () if stat.is(&place) => Vec::new(),
             () if stat.inode == place.inode && stat.inode != 0 && stat.bytes > file.bytes => {
-                rows.last_chunks(file.file_id, 2)?
+                let end = rows.last_chunks(file.file_id, 2)?;
+                let before = end.first().map_or(0, |chunk| chunk.start);
+                let mut chunks = rows.chunks_at(file.file_id, &spots(before))?;
+                chunks.retain(|chunk| chunk.start < before);
+                chunks.extend(end);
+                chunks
             }
             () => rows.file_chunks(file.file_id)?,
         };
@@ -393,6 +393,13 @@ fn take(engine: &Engine, candidate: &Candidate, batch: &Batch<'_>, meter: &Meter
             _ => Err(error),
         },
     }
+}
+
+/// Places before `end` at which a file that has grown is compared with what is kept of it: its beginning, and two that are
+/// others each time.
+fn spots(end: u64) -> [u64; 3] {
+    let spread = |factor: u64| end.wrapping_mul(factor) % end.max(1);
+    [0, spread(0x9e37_79b9_7f4a_7c15), spread(0xd1b5_4a32_d192_ed03)]
 }
 
 fn open(candidate: &Candidate) -> Result<fs_err::File> {
@@ -505,67 +512,4 @@ impl Meter<'_> {
             stage: "reading transcripts".to_owned(),
         });
     }
-}
-
-fn finish(report: &mut IngestReport, total_unique: u64) {
-    let mut totals = IngestTotals::default();
-    for session in &report.sessions {
-        totals.sessions += 1;
-        totals.messages += session.messages;
-        totals.bytes += session.bytes;
-        totals.keepits += session.keepits;
-        match session.status {
-            IngestStatus::New => totals.new += 1,
-            IngestStatus::Updated => totals.updated += 1,
-            _ => totals.unchanged += 1,
-        }
-    }
-    for file in &report.files {
-        totals.files += 1;
-        totals.bytes_read += file.bytes_read;
-        totals.new_unique += file.new_unique;
-        totals.duplicates += file.messages - file.new_unique;
-        totals.repeats += file.repeats;
-        totals.agent_copies += file.agent_copies;
-        totals.issues += file.issues.len() as u64;
-        match file.status {
-            IngestStatus::Failed => totals.failed += 1,
-            IngestStatus::Skipped => totals.skipped += 1,
-            _ => {}
-        }
-    }
-    totals.bytes_stored = report.totals.bytes_stored;
-    totals.total_unique = total_unique;
-    report.totals = totals;
-    // A file that failed before its session was known is an entry of its own, so that no caller overlooks it.
-    let failures: Vec<IngestedSession> = report
-        .files
-        .iter()
-        .filter(|file| file.status == IngestStatus::Failed && file.session_id.is_none())
-        .map(|file| IngestedSession {
-            session_id: SessionId::new(""),
-            project_id: ProjectId::new(""),
-            title: file.path.clone(),
-            format: Format::ClaudeCode.as_str().to_owned(),
-            messages: 0,
-            new_unique: 0,
-            duplicates: 0,
-            repeats: Repeats::default(),
-            bytes: 0,
-            keepits: 0,
-            status: IngestStatus::Failed,
-            error: file.error.clone(),
-        })
-        .collect();
-    report.sessions.extend(failures);
-}
-
-/// A file's part as the wire names it.
-fn part_name(part: Part) -> String {
-    match part {
-        Part::Main => "main",
-        Part::Agent => "agent",
-        Part::Extra => "tool_result",
-    }
-    .to_owned()
 }

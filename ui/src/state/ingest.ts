@@ -31,7 +31,7 @@ export async function ingest(request: Request): Promise<void> {
   ingestFailure.value = undefined
   ingestCancelling.value = false
   const begin = performance.now()
-  const job = startJob('session_ingest', { paths: [], all: false, latest: false, project: null, ...request }, { onProgress: (progress) => (ingestProgress.value = progress) })
+  const job = startJob('session_ingest', { paths: [], all: false, latest: false, expiring: false, project: null, ...request }, { onProgress: (progress) => (ingestProgress.value = progress) })
   running.value = job
   try {
     ingestReport.value = await job.done

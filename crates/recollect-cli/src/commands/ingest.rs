@@ -23,14 +23,18 @@ use crate::output::{BAD, FAINT, GOOD, NAME, Terminal, paint, text};
 #[derive(Debug, Args)]
 pub(crate) struct Ingest {
     /// Transcripts, exports, conversations.json, history.jsonl, and folders of them
-    #[arg(value_name = "PATH", required_unless_present_any = ["all", "latest"])]
+    #[arg(value_name = "PATH", required_unless_present_any = ["all", "latest", "expiring"])]
     paths: Vec<PathBuf>,
     /// Take everything under the Claude home
     #[arg(long)]
     all: bool,
-    /// Take the newest transcript under the Claude home that is not in memory
+    /// Take the newest conversation that is not in memory: a transcript under the Claude home, or an export in the folders of
+    /// the setting `watch.exportFolders` (if none: the projects' folders, Downloads, Desktop)
     #[arg(long)]
     latest: bool,
+    /// Take what Claude Code deletes within 7 days and is not archived (`recollect sessions --expiring` lists it)
+    #[arg(long)]
+    expiring: bool,
     /// Put the sessions into this project (an id or a folder) instead of the one they ran in
     #[arg(long, value_name = "P", allow_hyphen_values = true)]
     project: Option<String>,
@@ -40,7 +44,7 @@ impl Ingest {
     pub(crate) fn run(self, face: &Face) -> Result<Outcome> {
         let project = self.project.map(|name| project::known_or_new(face, &name)).transpose()?;
         let paths = self.paths.iter().map(|path| absolute(path)).collect::<Result<_>>()?;
-        let request = IngestRequest { paths, all: self.all, latest: self.latest, project };
+        let request = IngestRequest { paths, all: self.all, latest: self.latest, expiring: self.expiring, project };
         let report = face.call(ingest, request)?;
         face.terminal.answer(&report, |text| describe(&face.terminal, &report, text))?;
         for file in report.files.iter().filter(|file| file.status == IngestStatus::Failed) {
@@ -72,7 +76,7 @@ fn describe(terminal: &Terminal, report: &IngestReport, out: &mut String) {
         out.push('\n');
     }
     if report.files.is_empty() {
-        out.push_str("Nothing new: everything that Claude Code has is in memory.\n");
+        out.push_str("Nothing new: every transcript and export where they are looked for is in memory.\n");
         return;
     }
     out.push_str(&sums(&report.totals));

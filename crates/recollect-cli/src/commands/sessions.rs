@@ -3,7 +3,8 @@
 use clap::{Args, Subcommand};
 use recollect_engine::Result;
 use recollect_engine::api::session::{
-    SessionListRequest, SessionPage, SessionSort, SessionSummary, SessionUpdateRequest, list, update,
+    Expiring, ExpiringRequest, SessionListRequest, SessionPage, SessionSort, SessionSummary, SessionUpdateRequest,
+    expiring, list, update,
 };
 
 use super::project;
@@ -11,7 +12,7 @@ use crate::arguments::{choice, distance};
 use crate::face::Face;
 use crate::output::source;
 use crate::output::table::{Align, cell, table};
-use crate::output::units::{count, counted};
+use crate::output::units::{bytes, count, counted};
 use crate::output::{CLOSE, FAINT, GOOD, NAME, paint};
 
 /// List the sessions in memory, newest first, or set what is yours to say about one
@@ -32,6 +33,9 @@ pub(crate) struct Sessions {
     /// How many at most
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
+    /// Only those that Claude Code deletes within so many days, in memory or not
+    #[arg(long, value_name = "DAYS", num_args = 0..=1, default_missing_value = "7", conflicts_with_all = ["project", "filter", "sort", "limit"])]
+    expiring: Option<u32>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -58,12 +62,47 @@ impl Sessions {
                 out.push_str(&format!("{id}: {}, distance {}\n", cell(&session.title), session.distance));
             });
         }
+        if let Some(days) = self.expiring {
+            let found = face.call(expiring, ExpiringRequest { within_days: Some(days) })?;
+            return face.terminal.answer(&found, |out| describe_expiring(&found, out));
+        }
         let project = self.project.map(|name| project::known(face, &name)).transpose()?;
         let request =
             SessionListRequest { project, filter: self.filter, sort: self.sort, offset: None, limit: self.limit };
         let page = face.call(list, request)?;
         let all = if face.terminal.json { Vec::new() } else { face.sessions()? };
         face.terminal.answer(&page, |out| describe(face, &page, &all, out))
+    }
+}
+
+fn describe_expiring(found: &Expiring, out: &mut String) {
+    let within = counted(u64::from(found.within_days), "day");
+    if found.total == 0 {
+        out.push_str(&format!("Claude Code deletes no session within {within}.\n"));
+        return;
+    }
+    let columns = [
+        ("IN DAYS", Align::Right),
+        ("ARCHIVED", Align::Left),
+        ("SIZE", Align::Right),
+        ("PROJECT", Align::Left),
+        ("SESSION", Align::Left),
+        ("TITLE", Align::Left),
+    ];
+    let rows = found.sessions.iter().map(|session| {
+        let archived = if session.archived { paint(GOOD, "yes") } else { paint(CLOSE, "no") };
+        let id = session.session_id.as_ref().map_or_else(|| paint(FAINT, "not in memory"), |id| paint(NAME, id));
+        let days = count(u64::from(session.days_left));
+        vec![days, archived, bytes(session.bytes), cell(&session.project), id, cell(&session.title)]
+    });
+    out.push_str(&table(&columns, rows.collect()));
+    out.push_str(&format!(
+        "\n{} deleted by Claude Code within {within}, {} not archived\n",
+        counted(found.total, "session"),
+        count(found.unarchived)
+    ));
+    if found.unarchived > 0 {
+        out.push_str("`recollect ingest --expiring` archives them all\n");
     }
 }
 

@@ -18,8 +18,11 @@ pub struct IngestRequest {
     pub paths: Vec<String>,
     /// Everything under the Claude home.
     pub all: bool,
-    /// The newest under the Claude home that is not yet in memory.
+    /// The newest conversation that is not yet in memory: a transcript under the Claude home, or an export in the folders of
+    /// exports.
     pub latest: bool,
+    /// What the client deletes soon and is not archived.
+    pub expiring: bool,
     /// Put the sessions into this project instead of the one that their `cwd` names.
     pub project: Option<ProjectId>,
 }
@@ -209,6 +212,9 @@ impl IngestTotals {
         self.messages += other.messages;
         self.new_unique += other.new_unique;
         self.duplicates += other.duplicates;
+        self.repeats += other.repeats;
+        self.agent_copies += other.agent_copies;
+        self.total_unique = self.total_unique.max(other.total_unique);
         self.bytes += other.bytes;
         self.bytes_read += other.bytes_read;
         self.bytes_stored += other.bytes_stored;

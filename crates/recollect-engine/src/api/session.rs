@@ -63,6 +63,53 @@ pub struct SessionPage {
     pub total: u64,
 }
 
+/// Asks for sessions whose transcripts the client deletes soon.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, TS)]
+#[serde(deny_unknown_fields, default)]
+#[ts(export, optional_fields = nullable)]
+pub struct ExpiringRequest {
+    /// Within so many days; 7 if not given.
+    pub within_days: Option<u32>,
+}
+
+/// Sessions whose transcripts the client deletes soon.
+#[derive(Debug, Clone, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct Expiring {
+    /// Days for which the client keeps transcripts: `cleanupPeriodDays` of its settings, 30 if not set.
+    pub kept_days: f64,
+    /// Days ahead that were looked at.
+    pub within_days: u32,
+    /// How many there are.
+    pub total: u64,
+    /// How many of them are not archived as they are now.
+    pub unarchived: u64,
+    /// Those that are not archived before those that are, the first to go first; some hundred at most.
+    pub sessions: Vec<ExpiringSession>,
+}
+
+/// A session whose transcript the client deletes soon.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export, optional_fields = nullable)]
+pub struct ExpiringSession {
+    /// Its id in memory; none when nothing of it is.
+    pub session_id: Option<SessionId>,
+    /// Its title.
+    pub title: String,
+    /// Its project.
+    pub project_id: ProjectId,
+    /// The project's name.
+    pub project: String,
+    /// Where the transcript is.
+    pub path: String,
+    /// Days until it may be deleted; 0 when the next start of the client may delete it.
+    pub days_left: u32,
+    /// Bytes of the transcript.
+    pub bytes: u64,
+    /// It is in memory as it is now.
+    pub archived: bool,
+}
+
 /// A session as a list shows it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export, optional_fields = nullable)]
@@ -350,6 +397,11 @@ pub struct RestoredFile {
 /// Lists sessions.
 pub fn list(call: &Call<'_>, request: SessionListRequest) -> Result<SessionPage> {
     registry::page(call.engine, &request)
+}
+
+/// Tells which sessions the client deletes soon.
+pub fn expiring(call: &Call<'_>, request: ExpiringRequest) -> Result<Expiring> {
+    registry::expiring(call.engine, request.within_days)
 }
 
 /// Shows everything about a session but its messages.

@@ -60,6 +60,24 @@ impl Rows<'_> {
         Ok(chunks)
     }
 
+    /// The pieces of a file in which some places are, in order, each once.
+    pub fn chunks_at(&self, file_id: i64, places: &[u64]) -> Result<Vec<Chunk>> {
+        let mut statement = self
+            .connection
+            .prepare_cached(
+                "SELECT f.start, f.bytes, f.hash, c.pack, c.block, c.at FROM file_chunk f JOIN chunk c USING (hash)
+                 WHERE f.file_id = ?1 AND f.start <= ?2 ORDER BY f.start DESC LIMIT 1",
+            )
+            .map_err(failed)?;
+        let mut chunks: Vec<Chunk> = Vec::new();
+        for place in places {
+            chunks.extend(statement.query_row(params![file_id, place], chunk_from_row).optional().map_err(failed)?);
+        }
+        chunks.sort_by_key(|chunk| chunk.start);
+        chunks.dedup_by_key(|chunk| chunk.start);
+        Ok(chunks)
+    }
+
     /// Puts the pieces of a file from `from` on in place of what stood there. Those that the file alone needed are forgotten.
     ///
     /// # Errors

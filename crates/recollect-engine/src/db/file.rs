@@ -325,6 +325,6 @@ impl Rows<'_> {
         self.connection
             .execute("DELETE FROM issue WHERE file_id = ?1 AND start >= ?2", params![file_id, start])
             .map_err(failed)?;
-        Ok(())
+        self.forget_agent_notes(file_id, start)
     }
 }

@@ -5,9 +5,10 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 
 use super::identity::{self, Target, agent_of, project_of};
+use super::refresh::{Join, refresh};
 use super::repeats::Sorted;
 use super::scan::{self, FoundMarker, Scan, Start};
-use super::{Stat, Taken, Work, base_of, part_name};
+use super::{Stat, Taken, Work, part_name};
 use crate::api::ingest::{IngestReport, IngestStatus, IngestedFile, IngestedSession, Repeats};
 use crate::api::keepit::KeepitSource;
 use crate::archive::{Archiver, hex};
@@ -16,7 +17,6 @@ use crate::engine::{Call, Engine};
 use crate::error::Result;
 use crate::ids::{MarkerId, ProjectId, SessionId};
 use crate::sources::Format;
-use crate::sources::claude_code::Fold;
 use crate::time::Time;
 
 /// Makes a group known; returns the projects that changed.
@@ -30,14 +30,15 @@ pub(super) fn commit(
     let mut entries: Vec<IngestedFile> = Vec::new();
     let mut touched: Vec<(SessionId, IngestStatus)> = Vec::new();
     let projects = engine.db().write(|rows| {
-        let mut session_work = SessionWork { engine, rows, now, project, touched: &mut touched };
+        let mut joins = Vec::new();
+        let mut session_work = SessionWork { engine, rows, now, project, touched: &mut touched, joins: &mut joins };
         for taken in group {
             entries.push(session_work.file(taken)?);
         }
         let mut projects = Vec::new();
         for (session, status) in &touched {
             if *status != IngestStatus::Unchanged {
-                let project = refresh(rows, session, project, now)?;
+                let project = refresh(rows, session, &joins, project, now)?;
                 if !projects.contains(&project) {
                     projects.push(project);
                 }
@@ -99,7 +100,8 @@ pub(super) fn replace_content(call: &Call<'_>, file: &FileRow, path: &Path) -> R
     let now = engine.now();
     engine.db().write(|rows| {
         let mut touched = Vec::new();
-        let mut work = SessionWork { engine, rows, now, project: None, touched: &mut touched };
+        let mut joins = Vec::new();
+        let mut work = SessionWork { engine, rows, now, project: None, touched: &mut touched, joins: &mut joins };
         let place = rows
             .places(file.file_id)?
             .into_iter()
@@ -107,7 +109,7 @@ pub(super) fn replace_content(call: &Call<'_>, file: &FileRow, path: &Path) -> R
         work.write(file, &scan)?;
         let place = place.map_or_else(|| path.display().to_string(), |place| place.path);
         work.put_place(&place, file.file_id, stat)?;
-        refresh(rows, &file.session_id, None, now)?;
+        refresh(rows, &file.session_id, &joins, None, now)?;
         Ok(())
     })
 }
@@ -122,6 +124,8 @@ struct SessionWork<'a, 'r> {
     now: Time,
     project: Option<&'a ProjectId>,
     touched: &'a mut Vec<(SessionId, IngestStatus)>,
+    /// Sub-agents that may belong to other calls than before.
+    joins: &'a mut Vec<Join>,
 }
 
 impl SessionWork<'_, '_> {
@@ -320,6 +324,16 @@ impl SessionWork<'_, '_> {
         for message in &scan.messages {
             self.rows.put_message(file.file_id, message)?;
         }
+        for (note, start) in &scan.agent_notes {
+            self.rows.note_agent(file.file_id, note, *start)?;
+        }
+        match file.part {
+            Part::Main if scan.read_from == 0 || !scan.agent_notes.is_empty() => {
+                self.joins.push(Join::AllOf(file.session_id.clone()));
+            }
+            Part::Agent => self.joins.push(Join::One(file.session_id.clone(), file.file_id)),
+            _ => {}
+        }
         for (issue, start) in &scan.issues {
             self.rows.put_issue(file.file_id, issue, *start)?;
         }
@@ -466,54 +480,11 @@ fn row_of(session: &SessionId, found: &FoundMarker, now: Time) -> KeepitRow {
 /// Writes what was read of a file of the archive.
 pub(super) fn write_back(engine: &Engine, rows: &Rows<'_>, file: FileRow, scan: &Scan) -> Result<i64> {
     let mut touched = Vec::new();
-    let mut work = SessionWork { engine, rows, now: engine.now(), project: None, touched: &mut touched };
+    // All of a session is joined when it is whole.
+    let mut joins = Vec::new();
+    let mut work =
+        SessionWork { engine, rows, now: engine.now(), project: None, touched: &mut touched, joins: &mut joins };
     let file_id = rows.put_file(&file)?;
     work.write(&FileRow { file_id, ..file }, scan)?;
     Ok(file_id)
-}
-
-/// Brings a session's row up to date from its files, and joins its sub-agents to the calls that started them.
-pub(super) fn refresh(
-    rows: &Rows<'_>,
-    session: &SessionId,
-    wished: Option<&ProjectId>,
-    now: Time,
-) -> Result<ProjectId> {
-    let files = rows.files(session)?;
-    let main = files.iter().find(|file| file.part == Part::Main);
-    let fold: Fold = main.map_or_else(|| Ok(Fold::default()), |main| serde_json::from_str(&main.fold))?;
-    let mut task = None;
-    for agent in files.iter().filter(|file| file.part == Part::Agent) {
-        let own: Fold = serde_json::from_str(&agent.fold)?;
-        let call = fold.call_of(agent.agent_id.as_deref().unwrap_or_default(), own.task.as_deref());
-        let title =
-            call.map(|(_, call)| call.description.clone()).filter(|title| !title.is_empty()).or_else(|| own.title());
-        task = task.or_else(|| title.clone());
-        let tool_use_id = call.map(|(id, _)| id.to_owned());
-        if tool_use_id != agent.tool_use_id || title != agent.title {
-            rows.put_file(&FileRow { tool_use_id, title, ..agent.clone() })?;
-        }
-    }
-    let Some(mut row) = rows.session(session)? else { return Ok(ProjectId::new("")) };
-    row.title = fold
-        .title()
-        .or(task)
-        .unwrap_or_else(|| format!("Session {}", &base_of(session).as_str().chars().take(8).collect::<String>()));
-    row.client_versions.clone_from(&fold.client_versions);
-    row.models.clone_from(&fold.models);
-    row.git_branch.clone_from(&fold.git_branch);
-    if let Some(main) = main {
-        let place = rows.places(main.file_id)?.into_iter().next().map(|place| place.path).unwrap_or_default();
-        let project = project_of(&fold, Path::new(&place), wished, now);
-        rows.put_project(&project)?;
-        row.project_id = project.project_id;
-        (row.messages, row.tokens) = (main.messages, main.tokens);
-        (row.first_timestamp, row.last_timestamp) = (main.first_timestamp, main.last_timestamp);
-    } else {
-        row.first_timestamp = files.iter().filter_map(|file| file.first_timestamp).min();
-        row.last_timestamp = files.iter().filter_map(|file| file.last_timestamp).max();
-    }
-    rows.put_session(&row)?;
-    rows.mark_dirty(&row.project_id)?;
-    Ok(row.project_id)
 }

@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use super::candidate::{self, Candidate};
-use super::{Stat, recognise, take_in, tell, tidy};
+use super::report::tell;
+use super::{Stat, recognise, take_in, tidy};
 use crate::api::ingest::IngestReport;
 use crate::db::{Part, Rows};
 use crate::engine::{Call, Engine};
@@ -22,6 +23,13 @@ pub(crate) struct Followed {
     pub(crate) transcripts: PathBuf,
     /// Folders of exports, without what is below them.
     pub(crate) exports: Vec<PathBuf>,
+}
+
+impl Followed {
+    /// All of them.
+    pub(crate) fn folders(&self) -> Vec<PathBuf> {
+        std::iter::once(&self.transcripts).chain(&self.exports).cloned().collect()
+    }
 }
 
 /// A file that is not in memory as it is now.

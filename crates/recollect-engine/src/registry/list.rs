@@ -1,7 +1,7 @@
 //! Lists and figures of what is in memory.
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::Stat;
 use super::follow::{Followed, behind};
@@ -230,16 +230,4 @@ fn unregistered(engine: &Engine) -> Result<Unregistered> {
     }
     found.projects = folders.len() as u64;
     Ok(found)
-}
-
-/// The newest transcript under a folder that is not in memory as it is now, with what lies beside it.
-pub(super) fn newest_unregistered(engine: &Engine, folder: &Path) -> Result<Option<Vec<PathBuf>>> {
-    let followed = Followed { transcripts: folder.to_owned(), exports: Vec::new() };
-    let new = behind(engine, &[folder.to_owned()], &followed)?;
-    let newest = new.iter().filter(|file| file.candidate.part == Part::Main).max_by_key(|file| file.stat.modified);
-    Ok(newest.map(|newest| {
-        let beside = newest.path().with_extension("");
-        let beside = beside.is_dir().then_some(beside);
-        std::iter::once(newest.path().to_owned()).chain(beside).collect()
-    }))
 }

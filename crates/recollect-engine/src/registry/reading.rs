@@ -64,7 +64,8 @@ impl ReadBack {
 
 /// Brings what follows from the files of a session up to date.
 pub(crate) fn refresh(rows: &Rows<'_>, session: &crate::ids::SessionId, project: &ProjectId, now: Time) -> Result<()> {
-    commit::refresh(rows, session, Some(project), now).map(|_| ())
+    let joins = [super::refresh::Join::AllOf(session.clone())];
+    super::refresh::refresh(rows, session, &joins, Some(project), now).map(|_| ())
 }
 
 /// An archived file as a stream.

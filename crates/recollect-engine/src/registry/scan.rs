@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::keepit::of_message;
 use crate::pairing;
 use crate::session::{Issue, Message};
-use crate::sources::claude_code::{Fold, Reading, Record, read};
+use crate::sources::claude_code::{AgentNote, Fold, Reading, Record, read};
 use crate::sources::conversation::Placed;
 use crate::sources::lines::{Batch, Line, LineBatches};
 use crate::sources::{Format, read_whole};
@@ -53,6 +53,8 @@ pub(super) struct Scan {
     pub fold: Fold,
     /// The messages that were read.
     pub messages: Vec<MessageRow>,
+    /// What they say of calls of sub-agents, with where their lines begin.
+    pub agent_notes: Vec<(AgentNote, u64)>,
     /// Keepit markers in them.
     pub markers: Vec<FoundMarker>,
     /// Lines that were not understood, with where they begin.
@@ -128,6 +130,7 @@ pub(super) fn scan<R: Read + Seek>(
         fold_at_parsed: start.fold.clone(),
         fold: start.fold,
         messages: Vec::new(),
+        agent_notes: Vec::new(),
         markers: Vec::new(),
         issues: Vec::new(),
         agent_copies: 0,
@@ -227,6 +230,7 @@ impl Scan {
             fold_at_parsed: fold.clone(),
             fold,
             messages: Vec::new(),
+            agent_notes: Vec::new(),
             markers: Vec::new(),
             issues: Vec::new(),
             agent_copies: 0,
@@ -237,6 +241,7 @@ impl Scan {
     /// Keeps only the bytes: the file holds no records, whatever its lines look like.
     pub(super) fn forget_records(&mut self) {
         self.messages.clear();
+        self.agent_notes.clear();
         self.markers.clear();
         self.issues.clear();
         let lines = self.fold.lines;
@@ -267,7 +272,8 @@ impl Scan {
 
     /// Takes a record in, and its message, which stands at a place in the file.
     fn message(&mut self, mut record: Record, figures: Figures, line_start: u64, line_bytes: u64) {
-        self.fold.take(&mut record);
+        let notes = self.fold.take(&mut record);
+        self.agent_notes.extend(notes.into_iter().map(|note| (note, line_start)));
         let Some(message) = &record.message else { return };
         self.fold.count(message, figures.tokens);
         self.messages.push(MessageRow {

@@ -12,6 +12,8 @@ use crate::testing::Memory;
 use crate::time::Time;
 
 mod formats;
+mod grown;
+mod latest;
 
 const ID: &str = "11111111-1111-4111-8111-111111111111";
 

@@ -8,5 +8,5 @@ mod fold;
 mod record;
 
 pub(super) use block::blocks as content_blocks;
-pub use fold::{AgentCall, Fold};
+pub use fold::{AgentNote, Fold};
 pub use record::{Reading, Record, read};

@@ -313,11 +313,8 @@ impl Worker {
             self.look = Instant::now() + if self.fault.is_some() { LOOK_CROWDED } else { LOOK };
             self.tell(WatchState::CatchingUp, None);
         }
-        let places: Vec<PathBuf> = if everything {
-            std::iter::once(&self.followed.transcripts).chain(&self.followed.exports).cloned().collect()
-        } else {
-            changes.paths.into_iter().collect()
-        };
+        let places: Vec<PathBuf> =
+            if everything { self.followed.folders() } else { changes.paths.into_iter().collect() };
         let mut behind = registry::behind(&self.engine, &places, &self.followed)?;
         if everything {
             behind.retain(|file| self.left.get(file.path()) != Some(&file.stat));
@@ -381,7 +378,6 @@ impl Worker {
 
     /// Tells how it stands.
     fn tell(&self, state: WatchState, progress: Option<Progress>) {
-        let folders = std::iter::once(&self.followed.transcripts).chain(&self.followed.exports);
         let (message, hint) = match (&self.failure, &self.fault) {
             (Some(error), _) if state == WatchState::Failing => (Some(error.message.clone()), error.hint.clone()),
             (_, Some(Fault::Crowded)) => (
@@ -398,7 +394,7 @@ impl Worker {
         };
         let status = WatchStatus {
             state,
-            folders: folders.map(|folder| folder.display().to_string()).collect(),
+            folders: self.followed.folders().iter().map(|folder| folder.display().to_string()).collect(),
             progress,
             message,
             hint,

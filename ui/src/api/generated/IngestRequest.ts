@@ -14,9 +14,14 @@ paths: Array<string>,
  */
 all: boolean, 
 /**
- * The newest under the Claude home that is not yet in memory.
+ * The newest conversation that is not yet in memory: a transcript under the Claude home, or an export in the folders of
+ * exports.
  */
 latest: boolean, 
+/**
+ * What the client deletes soon and is not archived.
+ */
+expiring: boolean, 
 /**
  * Put the sessions into this project instead of the one that their `cwd` names.
  */

@@ -47,22 +47,29 @@ pub struct Fold {
     pub task: Option<String>,
     /// Records that hold no message, by type.
     pub other_records: BTreeMap<String, u64>,
-    /// Calls of sub-agents, by the id of the call.
-    pub agent_calls: BTreeMap<String, AgentCall>,
     /// A record of the main conversation was seen: side chains after it are sub-agents'.
     pub main_seen: bool,
 }
 
-/// A call of a sub-agent.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct AgentCall {
-    /// What it was for, in a few words.
-    pub description: String,
-    /// The beginning of its task.
-    pub task: String,
-    /// The sub-agent that ran, once its result named it.
-    pub agent_id: Option<String>,
+/// What a message says of calls of sub-agents. Kept beside the fold, which stays as small in a long session as in a short one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AgentNote {
+    /// A sub-agent was called.
+    Called {
+        /// The id of the call.
+        call_id: String,
+        /// What it was for, in a few words.
+        description: String,
+        /// The beginning of its task.
+        task: String,
+    },
+    /// The result of a call names the sub-agent that ran.
+    Reported {
+        /// The id of the call.
+        call_id: String,
+        /// The sub-agent.
+        agent_id: String,
+    },
 }
 
 /// Characters of a task that are kept to recognise it.
@@ -73,8 +80,9 @@ const TITLE: usize = 120;
 const MANY: usize = 64;
 
 impl Fold {
-    /// Takes one more record in; its message gets its index, and its agent when it is on a side chain.
-    pub fn take(&mut self, record: &mut Record) {
+    /// Takes one more record in; its message gets its index, and its agent when it is on a side chain. Returns what it says of calls
+    /// of sub-agents.
+    pub fn take(&mut self, record: &mut Record) -> Vec<AgentNote> {
         push_new(&mut self.session_ids, record.session_id.as_deref());
         push_new(&mut self.client_versions, record.client_version.as_deref());
         if self.agent_id.is_none() {
@@ -89,7 +97,7 @@ impl Fold {
         keep_last(&mut self.summary, &mut record.summary);
         let Some(message) = &mut record.message else {
             *self.other_records.entry(record.record.clone()).or_default() += 1;
-            return;
+            return Vec::new();
         };
         message.index = u32::try_from(self.messages).unwrap_or(u32::MAX);
         self.messages += 1;
@@ -102,7 +110,7 @@ impl Fold {
             self.last_timestamp = Some(self.last_timestamp.map_or(time, |last| last.max(time)));
         }
         if message.agent_id.is_some() {
-            return;
+            return Vec::new();
         }
         push_new(&mut self.models, message.model.as_deref().filter(|model| *model != "<synthetic>"));
         if self.first_request.is_none() {
@@ -114,7 +122,7 @@ impl Fold {
                 _ => None,
             });
         }
-        self.note_agents(message, record.reported_agent.as_deref());
+        agent_notes(message, record.reported_agent.as_deref())
     }
 
     /// Counts the tokens of the message that was taken in last.
@@ -132,43 +140,27 @@ impl Fold {
             .map(|title| one_line(title, TITLE))
             .find(|title| !title.is_empty())
     }
+}
 
-    /// The call that started a sub-agent: the one whose result names it, else the one with its task.
-    pub fn call_of(&self, agent_id: &str, task: Option<&str>) -> Option<(&str, &AgentCall)> {
-        let named = self.agent_calls.iter().find(|(_, call)| call.agent_id.as_deref() == Some(agent_id));
-        named
-            .or_else(|| {
-                let task = task?;
-                self.agent_calls
-                    .iter()
-                    .find(|(_, call)| call.agent_id.is_none() && !call.task.is_empty() && call.task == task)
-            })
-            .map(|(id, call)| (id.as_str(), call))
-    }
-
-    fn note_agents(&mut self, message: &Message, reported: Option<&str>) {
-        for block in &message.blocks {
-            match block {
-                Block::ToolUse { id, name, input } if name == "Task" || name == "Agent" => {
-                    let text = |key: &str| input.get(key).and_then(Value::as_str).unwrap_or("");
-                    self.agent_calls.insert(
-                        id.clone(),
-                        AgentCall {
-                            description: one_line(text("description"), TITLE),
-                            task: cut(text("prompt").trim(), TASK),
-                            agent_id: None,
-                        },
-                    );
-                }
-                Block::ToolResult { tool_use_id, .. } => {
-                    if let (Some(agent), Some(call)) = (reported, self.agent_calls.get_mut(tool_use_id)) {
-                        call.agent_id = Some(agent.to_owned());
-                    }
-                }
-                _ => {}
+fn agent_notes(message: &Message, reported: Option<&str>) -> Vec<AgentNote> {
+    let mut notes = Vec::new();
+    for block in &message.blocks {
+        match (block, reported) {
+            (Block::ToolUse { id, name, input }, _) if name == "Task" || name == "Agent" => {
+                let text = |key: &str| input.get(key).and_then(Value::as_str).unwrap_or("");
+                notes.push(AgentNote::Called {
+                    call_id: id.clone(),
+                    description: one_line(text("description"), TITLE),
+                    task: cut(text("prompt").trim(), TASK),
+                });
             }
+            (Block::ToolResult { tool_use_id, .. }, Some(agent)) => {
+                notes.push(AgentNote::Reported { call_id: tool_use_id.clone(), agent_id: agent.to_owned() });
+            }
+            _ => {}
         }
     }
+    notes
 }
 
 /// What the user asked, on one line; the client's own wrappings are no request.
@@ -285,20 +277,14 @@ mod tests {
     }
 
     #[test]
-    fn a_sub_agent_is_joined_to_the_call_that_started_it() {
+    fn calls_of_sub_agents_and_what_their_results_name_are_noted() {
         let call = r#"{"type":"assistant","uuid":"a","message":{"id":"m","content":[{"type":"tool_use","id":"t1","name":"Task","input":{"description":"look around","prompt":"Look around."}}]}}"#;
         let result = r#"{"type":"user","uuid":"b","toolUseResult":{"agentId":"ag1"},"message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"done"}]}}"#;
-        let named = fold(&[call, result]);
-        assert_eq!(
-            named.call_of("ag1", None).map(|(id, call)| (id, call.description.as_str())),
-            Some(("t1", "look around"))
-        );
-        let unnamed = fold(&[call]);
-        assert_eq!(
-            unnamed.call_of("ag1", Some("Look around.")).map(|(id, _)| id),
-            Some("t1"),
-            "an older client names no agent"
-        );
-        assert_eq!(unnamed.call_of("ag1", Some("Another task.")), None);
+        let unnamed = r#"{"type":"user","uuid":"b","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"done"}]}}"#;
+        let notes = |line: &str| Fold::default().take(&mut read(line.as_bytes(), 1).record.expect("a record"));
+        let [call_id, description, task] = ["t1", "look around", "Look around."].map(str::to_owned);
+        assert_eq!(notes(call), [AgentNote::Called { call_id: call_id.clone(), description, task }]);
+        assert_eq!(notes(result), [AgentNote::Reported { call_id, agent_id: "ag1".to_owned() }]);
+        assert_eq!(notes(unnamed), [], "an older client names no agent");
     }
 }
