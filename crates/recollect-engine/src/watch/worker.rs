@@ -353,8 +353,9 @@ impl Worker {
                 }
             }
             look_beside(report, &pending);
-            told(Told::TookIn(report));
+            // What is told of can be found.
             search::follow(&call);
+            told(Told::TookIn(report));
         });
         if self.mirror.is_none() {
             let soon = Instant::now() + MIRROR;
