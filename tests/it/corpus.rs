@@ -218,3 +218,70 @@ fn the_database_of_all_is_made_anew_with_equal_content() {
     }
     environment.recollect(["doctor"]).done();
 }
+
+/// What storage and dedup count.
+fn counted(environment: &TestEnvironment) -> [u64; 4] {
+    let stats = environment.json(["stats"]);
+    ["sessions", "messages", "unique_messages", "original_bytes"].map(|field| number(&stats, field))
+}
+
+#[test]
+#[cfg_attr(not(feature = "corpus"), ignore = "needs RECOLLECT_CORPUS: --features corpus")]
+fn what_is_known_already_stores_nothing_new_whatever_file_it_comes_in() {
+    let environment = TestEnvironment::new();
+    let originals = copy(&environment);
+    environment.json(["ingest", "corpus"]);
+    let before = counted(&environment);
+    let again = environment.json(["ingest", "corpus"]);
+    assert_eq!(number(&again["totals"], "bytes_stored"), 0, "{}", again["totals"]);
+    assert_eq!(counted(&environment), before, "the same files again are the same");
+
+    // What lies beside transcripts and holds no records is known by its place alone.
+    let is_record = |line: &[u8]| {
+        serde_json::from_slice::<Value>(line)
+            .is_ok_and(|record| record["sessionId"].is_string() || record["type"] == "summary")
+    };
+    let transcripts = || originals.iter().filter(|(_, bytes)| bytes.split(|byte| *byte == b'\n').any(is_record));
+    for (number, (_, bytes)) in transcripts().enumerate() {
+        environment.file(&format!("copies/copy {number}.jsonl"), bytes);
+    }
+    let copies = environment.json(["ingest", "copies"]);
+    assert_eq!(number(&copies["totals"], "new_unique"), 0, "{}", copies["totals"]);
+    assert_eq!(counted(&environment), before, "copies under other names are further places of the same");
+
+    let mut forks = 0;
+    for (path, bytes) in transcripts() {
+        let id = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+        let (Ok(text), true) = (std::str::from_utf8(bytes), id.len() == 36) else { continue };
+        let own = format!("{forks:08x}-0000-4000-8000-000000000000");
+        let fork = text.replace(&format!(r#""sessionId":"{id}""#), &format!(r#""sessionId":"{own}""#));
+        if fork != text {
+            environment.file(&format!("forks/{own}.jsonl"), fork.as_bytes());
+            forks += 1;
+        }
+    }
+    assert!(forks > 20, "the corpus holds more sessions than {forks}");
+    let taken = environment.json(["ingest", "forks"]);
+    assert_eq!(number(&taken["totals"], "new_unique"), 0, "{}", taken["totals"]);
+    let [sessions, messages, unique, _] = counted(&environment);
+    assert_eq!(unique, before[2], "a fork says nothing new");
+    assert!(sessions > before[0] && messages > before[1], "and is a conversation of its own");
+}
+
+#[test]
+#[cfg_attr(not(feature = "corpus"), ignore = "needs RECOLLECT_CORPUS: --features corpus")]
+fn files_that_have_grown_are_what_they_would_be_at_once() {
+    let (at_once, grown) = (TestEnvironment::new(), TestEnvironment::new());
+    let originals = copy(&at_once);
+    at_once.json(["ingest", "corpus"]);
+    for half in [true, false] {
+        for (path, bytes) in &originals {
+            let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
+            let kept = if half { lines.len() / 2 } else { lines.len() };
+            grown.file(&format!("corpus/{}", path.display()), &lines[..kept].concat());
+        }
+        grown.json(["ingest", "corpus"]);
+    }
+    assert_eq!(counted(&grown), counted(&at_once));
+    assert!(grown.json(["doctor"])["ok"].as_bool().unwrap_or(false), "and the memory is sound");
+}

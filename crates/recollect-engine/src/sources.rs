@@ -95,17 +95,18 @@ pub fn recognise(head: &[u8]) -> Option<Recognised> {
     if text::is_binary(head) {
         return None;
     }
+    if history::is_history(head) {
+        return certain(Format::History);
+    }
+    // Before what is told by the names of its members: those can stand anywhere in a transcript.
+    if is_transcript(head) {
+        return certain(Format::ClaudeCode);
+    }
     if claude_ai::is_conversations(head) {
         return certain(Format::ClaudeAi);
     }
     if memory_context::is_session(head) {
         return certain(Format::MemoryContext);
-    }
-    if history::is_history(head) {
-        return certain(Format::History);
-    }
-    if is_transcript(head) {
-        return certain(Format::ClaudeCode);
     }
     let text = Text::decode(head);
     match claude_export::likeness(&text) {
@@ -157,6 +158,10 @@ mod tests {
         for (text, format) in [
             ("{\"type\":\"user\",\"sessionId\":\"s\",\"message\":{\"content\":\"hi\"}}\n", Format::ClaudeCode),
             ("{\"type\":\"summary\",\"summary\":\"x\"}\n", Format::ClaudeCode),
+            (
+                "{\"type\":\"mode\",\"sessionId\":\"s\"}\n{\"session_id\":1,\"messages\":[],\"hash\":0,\"uuid\":1,\"chat_messages\":[]}\n",
+                Format::ClaudeCode,
+            ),
             ("> hi\n\n● Bash(ls)\n  ⎿  a\n", Format::ClaudeExport),
             ("Human: hi\nAssistant: ho\n", Format::PlainExport),
             ("# Talk\n\n## User\n\nhi\n\n## Assistant\n\nho\n", Format::MarkdownExport),

@@ -167,6 +167,18 @@ impl Rows<'_> {
         rows.collect::<rusqlite::Result<_>>().map_err(failed)
     }
 
+    /// Files whose first piece has this hash.
+    pub fn files_beginning_with(&self, hash: &[u8; 32]) -> Result<Vec<FileRow>> {
+        let mut statement = self
+            .connection
+            .prepare_cached(&format!(
+                "SELECT {COLUMNS} FROM file WHERE file_id IN (SELECT file_id FROM file_chunk WHERE hash = ?1 AND start = 0)"
+            ))
+            .map_err(failed)?;
+        let rows = statement.query_map([hash], from_row).map_err(failed)?;
+        rows.collect::<rusqlite::Result<_>>().map_err(failed)
+    }
+
     /// The transcript of a session; none while only sub-agents of it are known.
     pub fn main_file(&self, session: &SessionId) -> Result<Option<FileRow>> {
         self.connection

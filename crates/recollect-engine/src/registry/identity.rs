@@ -37,6 +37,11 @@ pub(super) fn target(rows: &Rows<'_>, archive: &Archive, candidate: &Candidate, 
     {
         return Ok(target);
     }
+    if candidate.named_session.is_none()
+        && let Some(file) = same_bytes(rows, archive, scan)?
+    {
+        return Ok(Target::Existing { file: Box::new(file), longer: false });
+    }
     let base = candidate.named_session.as_deref().map_or_else(|| id_within(scan), SessionId::new);
     let variants = rows.session_variants(&base)?;
     if candidate.part == Part::Main {
@@ -112,6 +117,18 @@ fn same_conversation(rows: &Rows<'_>, archive: &Archive, candidate: &Candidate, 
                 return Ok(Some(Target::Beside { session }));
             }
             None => {}
+        }
+    }
+    Ok(None)
+}
+
+/// A file that is the scan byte for byte: what a copy under a name of its own is a copy of, be it a sub-agent's, or without
+/// anything that names its session.
+fn same_bytes(rows: &Rows<'_>, archive: &Archive, scan: &Scan) -> Result<Option<FileRow>> {
+    let Some(first) = scan.chunks.first().filter(|_| scan.chunks_from == 0) else { return Ok(None) };
+    for file in rows.files_beginning_with(&first.hash)? {
+        if file.bytes == scan.bytes && compare(rows, archive, &file, scan)? == Some(false) {
+            return Ok(Some(file));
         }
     }
     Ok(None)
