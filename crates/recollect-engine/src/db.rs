@@ -22,6 +22,7 @@ mod storage;
 mod version;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -48,6 +49,8 @@ pub struct Db {
     path: PathBuf,
     writer: Arc<Mutex<Connection>>,
     reader: Arc<Mutex<Connection>>,
+    /// How often another database took this one's place.
+    generation: Arc<AtomicU64>,
 }
 
 /// What a transaction can ask and change; the tables add their methods to it.
@@ -66,7 +69,12 @@ impl Db {
         let mut writer = connect(path)?;
         migrate::migrate(&mut writer)?;
         let reader = connect(path)?;
-        Ok(Self { path: path.to_owned(), writer: Arc::new(Mutex::new(writer)), reader: Arc::new(Mutex::new(reader)) })
+        Ok(Self {
+            path: path.to_owned(),
+            writer: Arc::new(Mutex::new(writer)),
+            reader: Arc::new(Mutex::new(reader)),
+            generation: Arc::default(),
+        })
     }
 
     /// Reads in one consistent view.
@@ -97,8 +105,15 @@ impl Db {
         let nowhere = || Connection::open_in_memory().map_err(failed);
         (*writer, *reader) = (nowhere()?, nowhere()?);
         let changed = change_places();
+        self.generation.fetch_add(1, Ordering::AcqRel);
         (*writer, *reader) = (connect(&self.path)?, connect(&self.path)?);
         changed
+    }
+
+    /// A number that changes when another database takes this one's place ([`Db::replace`]): numbers of rows that were read
+    /// before say nothing then.
+    pub fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
     }
 
     /// The newest format of the database that this program knows.

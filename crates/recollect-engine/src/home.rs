@@ -50,6 +50,11 @@ impl Home {
         self.0.join("checkpoints.json")
     }
 
+    /// Sessions that were taken out, which following leaves out.
+    pub fn removed(&self) -> PathBuf {
+        self.0.join("removed.json")
+    }
+
     /// Archived bytes.
     pub fn archive(&self) -> PathBuf {
         self.0.join("archive")

@@ -67,11 +67,7 @@ pub fn find(call: &Call<'_>, request: &NearDuplicatesRequest) -> Result<NearDupl
     let files = call.engine.db().read(|rows| rows.conversation_files(request.project.as_ref()))?;
     let (said, sketches) = read(call, &files)?;
     let compared = said.len() as u64;
-    let mut groups = Vec::new();
-    for candidates in alike(call, &said, &sketches, least - DOUBT)? {
-        call.cancel.check()?;
-        groups.extend(compare(call.engine, &files, &said, &candidates, least)?);
-    }
+    let mut groups = groups(call, &files, &said, &sketches, least)?;
     groups.sort_by_key(|group| {
         let first = group.messages.first();
         (Reverse(group.messages.len()), first.map(|first| (first.timestamp, first.message_uuid.clone())))
@@ -150,8 +146,15 @@ fn said(message: &Message) -> Option<String> {
     Some(texts.join("\n\n"))
 }
 
-/// Groups by the sketches: each message that is in none yet, with all later ones that look like it.
-fn alike(call: &Call<'_>, said: &[Said], sketches: &[Sketch], least: f64) -> Result<Vec<Vec<usize>>> {
+/// Groups: each message that is in none yet, with all later ones that say nearly the same; sketches tell which texts are
+/// compared.
+fn groups(
+    call: &Call<'_>,
+    files: &[ConversationFile],
+    said: &[Said],
+    sketches: &[Sketch],
+    least: f64,
+) -> Result<Vec<NearDuplicateGroup>> {
     let index: LshIndex<Sketch, PERMUTATIONS, BANDS, NoStore> = LshIndex::from_signatures(sketches.iter().copied());
     let mut state = QueryState::new();
     let mut taken = vec![false; said.len()];
@@ -160,40 +163,41 @@ fn alike(call: &Call<'_>, said: &[Said], sketches: &[Sketch], least: f64) -> Res
         if taken[first] {
             continue;
         }
-        if first % 1024 == 0 {
-            call.cancel.check()?;
-        }
-        let mut group = vec![first];
+        call.cancel.check()?;
+        let mut alike = vec![first];
         for candidate in index.candidates(&sketches[first], &mut state) {
             let other = candidate.id as usize;
             let is_same_reply = said[first].reply_id.is_some() && said[first].reply_id == said[other].reply_id;
             if other > first
                 && !taken[other]
                 && !is_same_reply
-                && sketches[first].estimate_jaccard_index(&sketches[other]) >= least
+                && sketches[first].estimate_jaccard_index(&sketches[other]) >= least - DOUBT
             {
-                group.push(other);
+                alike.push(other);
             }
         }
-        if group.len() > 1 {
-            group.sort_unstable();
-            for member in &group {
-                taken[*member] = true;
+        if alike.len() > 1 {
+            alike.sort_unstable();
+            if let Some((members, group)) = compare(call.engine, files, said, &alike, least)? {
+                for member in members {
+                    taken[member] = true;
+                }
+                groups.push(group);
             }
-            groups.push(group);
         }
     }
     Ok(groups)
 }
 
-/// Compares the texts of a group with its first; `None` when none of them is alike enough after all.
+/// Compares the texts of a group with its first: the members that are alike enough, and the group of them; `None` when there
+/// is no other.
 fn compare(
     engine: &Engine,
     files: &[ConversationFile],
     said: &[Said],
     group: &[usize],
     least: f64,
-) -> Result<Option<NearDuplicateGroup>> {
+) -> Result<Option<(Vec<usize>, NearDuplicateGroup)>> {
     let mut texts = Vec::new();
     for member in group {
         let (file, index) = (&files[said[*member].file as usize], u64::from(said[*member].index));
@@ -232,5 +236,6 @@ fn compare(
             only_here: only_in(text, if at == 0 { second } else { original }),
         });
     }
-    Ok((messages.len() > 1).then_some(NearDuplicateGroup { messages }))
+    let members = kept.iter().map(|((member, ..), _)| *member).collect();
+    Ok((messages.len() > 1).then_some((members, NearDuplicateGroup { messages })))
 }

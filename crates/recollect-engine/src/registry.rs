@@ -19,6 +19,7 @@ mod reading;
 mod recognise;
 mod refresh;
 mod remove;
+mod removed;
 mod repeats;
 mod report;
 mod restore;
@@ -161,6 +162,7 @@ fn ingest_paths(call: &Call<'_>, paths: &[PathBuf], project: Option<&ProjectId>)
         return Err(Error::not_found(format!("`{}`: {reason}", path.display())).hint("nothing was changed"));
     }
     let (report, projects) = take_in(call, candidates, rejected, project)?;
+    removed::forget(engine, &report)?;
     engine.mirror_all()?;
     tidy(call)?;
     tell(engine, &report, projects);
@@ -182,23 +184,10 @@ fn take_in(
     let groups = by_session(engine, candidates, &meter)?;
     let mut report = IngestReport::default();
     let mut projects = Vec::new();
-    // Groups are read side by side, some at a time, and made known one after the other, in one order.
-    for some in in_batches(&groups) {
-        call.cancel.check()?;
-        let batch = engine.archive().batch();
-        let read: Vec<Result<Vec<Taken>>> = some
-            .par_iter()
-            .map(|group| group.iter().map(|candidate| take(engine, candidate, &batch, &meter)).collect())
-            .collect();
-        let read: Vec<Vec<Taken>> = read.into_iter().collect::<Result<_>>()?;
-        report.totals.bytes_stored += batch.finish()?;
-        for (groups, taken) in in_transactions(some, read) {
-            for project in commit_or_read_again(engine, groups, taken, project, &meter, &mut report)? {
-                if !projects.contains(&project) {
-                    projects.push(project);
-                }
-            }
-        }
+    if let Err(error) = take_groups(call, &groups, project, &meter, &mut report, &mut projects) {
+        // What was made known before stays known.
+        tell(engine, &report, projects);
+        return Err(error);
     }
     for container in &containers {
         for project in container::ingest(container, project, &meter, &mut report)? {
@@ -233,6 +222,38 @@ fn take_in(
     Ok((report, projects))
 }
 
+/// Takes groups of transcripts and exports in: they are read side by side, some at a time, and made known one after the other,
+/// in one order.
+fn take_groups(
+    call: &Call<'_>,
+    groups: &[Vec<Candidate>],
+    project: Option<&ProjectId>,
+    meter: &Meter<'_>,
+    report: &mut IngestReport,
+    projects: &mut Vec<ProjectId>,
+) -> Result<()> {
+    let engine = call.engine;
+    for some in in_batches(groups) {
+        call.cancel.check()?;
+        let generation = engine.db().generation();
+        let batch = engine.archive().batch();
+        let read: Vec<Result<Vec<Taken>>> = some
+            .par_iter()
+            .map(|group| group.iter().map(|candidate| take(engine, candidate, &batch, meter)).collect())
+            .collect();
+        let read: Vec<Vec<Taken>> = read.into_iter().collect::<Result<_>>()?;
+        report.totals.bytes_stored += batch.finish()?;
+        for (groups, taken) in in_transactions(some, read) {
+            for project in commit_or_read_again(engine, groups, (taken, generation), project, meter, report)? {
+                if !projects.contains(&project) {
+                    projects.push(project);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Joins small packs when there are many. Everything is kept already: a cancel or a full disk only leaves this for the next time.
 fn tidy(call: &Call<'_>) -> Result<()> {
     match call.engine.archive().tidy(false, call.engine.now(), call.cancel) {
@@ -241,17 +262,19 @@ fn tidy(call: &Call<'_>) -> Result<()> {
     }
 }
 
-/// Makes groups known; when another program purged meanwhile what was found to be archived, its files are read once more.
+/// Makes groups known; when another program purged meanwhile what was found to be archived, or the
+/// database was made anew, their files are read once more.
 fn commit_or_read_again(
     engine: &Engine,
     groups: &[Vec<Candidate>],
-    taken: Vec<Taken>,
+    (taken, generation): (Vec<Taken>, u64),
     project: Option<&ProjectId>,
     meter: &Meter<'_>,
     report: &mut IngestReport,
 ) -> Result<Vec<ProjectId>> {
-    match commit::commit(engine, taken, project, report) {
+    match commit::commit(engine, taken, generation, project, report) {
         Err(error) if error.kind == crate::ErrorKind::Conflict => {
+            let generation = engine.db().generation();
             let batch = engine.archive().batch();
             let taken: Vec<Taken> = groups
                 .iter()
@@ -259,7 +282,7 @@ fn commit_or_read_again(
                 .map(|candidate| take(engine, candidate, &batch, meter))
                 .collect::<Result<_>>()?;
             report.totals.bytes_stored += batch.finish()?;
-            commit::commit(engine, taken, project, report)
+            commit::commit(engine, taken, generation, project, report)
         }
         committed => committed,
     }

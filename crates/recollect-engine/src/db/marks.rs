@@ -31,7 +31,7 @@ impl Rows<'_> {
         Ok(Marks {
             seen: self.last_seen()?,
             sessions: mark(
-                "SELECT concat_ws(' ', (SELECT concat_ws(' ', count(*), sum(length(user_title)), sum(distance_by_hand), count(paired_with)) FROM session),
+                "SELECT concat_ws(' ', (SELECT concat_ws(' ', count(*), group_concat(user_title), sum(distance_by_hand), count(paired_with)) FROM session),
                     (SELECT concat_ws(' ', count(*), sum(weight), sum(removed)) FROM keepit),
                     (SELECT concat_ws(' ', count(*), max(created_at)) FROM version))",
             )?,

@@ -14,7 +14,7 @@ use crate::api::keepit::KeepitSource;
 use crate::archive::{Archiver, hex};
 use crate::db::{FileRow, KeepitRow, Part, PlaceRow, Rows, SessionRow};
 use crate::engine::{Call, Engine};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::{MarkerId, ProjectId, SessionId};
 use crate::sources::Format;
 use crate::time::Time;
@@ -23,6 +23,7 @@ use crate::time::Time;
 pub(super) fn commit(
     engine: &Engine,
     group: Vec<Taken>,
+    generation: u64,
     project: Option<&ProjectId>,
     report: &mut IngestReport,
 ) -> Result<Vec<ProjectId>> {
@@ -30,6 +31,10 @@ pub(super) fn commit(
     let mut entries: Vec<IngestedFile> = Vec::new();
     let mut touched: Vec<(SessionId, IngestStatus)> = Vec::new();
     let projects = engine.db().write(|rows| {
+        // What was read tells of rows of the database as it was then.
+        if engine.db().generation() != generation {
+            return Err(Error::conflict("the database was made anew meanwhile").hint("try again"));
+        }
         let mut joins = Vec::new();
         let mut session_work = SessionWork { engine, rows, now, project, touched: &mut touched, joins: &mut joins };
         for taken in group {

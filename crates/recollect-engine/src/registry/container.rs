@@ -276,7 +276,9 @@ impl Container<'_> {
     }
 
     fn commit(&mut self, taken: Vec<Taken>) -> Result<()> {
-        for project in commit::commit(self.engine, taken, self.project, &mut self.report)? {
+        for project in
+            commit::commit(self.engine, taken, self.engine.db().generation(), self.project, &mut self.report)?
+        {
             if !self.projects.contains(&project) {
                 self.projects.push(project);
             }

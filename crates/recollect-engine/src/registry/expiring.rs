@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::candidate::{self, Candidate};
+use super::removed::Removed;
 use super::{Stat, base_of};
 use crate::api::session::{Expiring, ExpiringSession};
 use crate::db::{Part, Rows};
@@ -72,6 +73,7 @@ fn files(engine: &Engine, kept_days: f64, within_days: u32) -> Result<Vec<Expiri
     }
     let mut candidates = Vec::new();
     candidate::walk(&transcripts, true, &mut candidates, &mut Vec::new());
+    let removed = Removed::load(engine)?;
     let now = engine.now().millis() as f64;
     engine.db().read(|rows| {
         let mut found = Vec::new();
@@ -82,6 +84,9 @@ fn files(engine: &Engine, kept_days: f64, within_days: u32) -> Result<Vec<Expiri
                 continue;
             }
             let place = rows.place(&candidate.path.display().to_string())?;
+            if place.is_none() && removed.holds(&candidate) {
+                continue;
+            }
             let is_archived = place.is_some_and(|place| stat.is(&place));
             found.push(ExpiringFile { candidate, stat, days_left: left.ceil().max(0.0) as u32, is_archived });
         }

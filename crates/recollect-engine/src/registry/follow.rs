@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use super::candidate::{self, Candidate};
+use super::removed::Removed;
 use super::report::tell;
 use super::{Stat, recognise, take_in, tidy};
 use crate::api::ingest::IngestReport;
@@ -64,15 +65,21 @@ pub(crate) fn behind(engine: &Engine, places: &[PathBuf], followed: &Followed) -
     candidates.sort_by(|left, right| left.path.cmp(&right.path));
     candidates.dedup_by(|left, right| left.path == right.path);
     let caused: HashSet<String> = engine.db().read(|rows| rows.caused_sessions())?.into_iter().collect();
+    let removed = Removed::load(engine)?;
+    let there = candidates.into_iter().filter_map(|candidate| Some((Stat::of(&candidate.path).ok()?, candidate)));
+    let there: Vec<(Stat, Candidate)> = there.filter(|(stat, _)| stat.bytes > 0).collect();
     engine.db().read(|rows| {
         let mut behind = Vec::new();
-        for candidate in candidates {
-            let Ok(stat) = Stat::of(&candidate.path) else { continue };
-            if stat.bytes == 0 || is_only_ours(rows, &caused, &candidate, stat)? {
+        for (stat, candidate) in there {
+            if is_only_ours(rows, &caused, &candidate, stat)? {
                 continue;
             }
-            let place = rows.place(&candidate.path.display().to_string())?;
-            if !place.as_ref().is_some_and(|place| stat.is(place)) {
+            let is_current = match rows.place(&candidate.path.display().to_string())? {
+                Some(place) => stat.is(&place),
+                // What the user took out stays out.
+                None => removed.holds(&candidate),
+            };
+            if !is_current {
                 behind.push(Behind { stat, candidate });
             }
         }

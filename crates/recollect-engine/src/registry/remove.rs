@@ -1,6 +1,6 @@
 //! Takes a session out of memory. The client's own files are never touched.
 
-use super::resolve;
+use super::{removed, resolve};
 use crate::api::session::{SessionRemoveRequest, SessionRemoved};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -32,6 +32,7 @@ pub fn remove(engine: &Engine, request: &SessionRemoveRequest) -> Result<Session
         }
         Ok((row.project_id, places, hashes))
     })?;
+    removed::note(engine, &session, places.clone())?;
     let bytes_freed = if request.purge { engine.archive().purge(&places, &hashes, engine.now())? } else { 0 };
     let summaries = engine.home().summaries(&project, &session);
     if summaries.exists() {

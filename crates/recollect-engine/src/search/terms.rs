@@ -11,6 +11,8 @@ use super::words::{Cutter, Form, Stems};
 const NEXT: u8 = 1;
 /// Before a term, and a letter that says how many positions back from the next one it stands.
 const BACK: u8 = 2;
+/// A position that no term has: what stood there is no word.
+const GAP: char = '\u{3}';
 /// The letter of nought.
 const NOUGHT: u8 = b' ';
 
@@ -32,14 +34,18 @@ impl Terms {
         cutter.cut(passage, |word| {
             words.push(char::from(NEXT));
             words.push_str(word.text);
+            while next < word.position {
+                text.push(GAP);
+                next += 1;
+            }
             match word.form {
                 Form::Part => {
                     text.push(char::from(NEXT));
                     text.push_str(stems.of(word.text));
-                    next = word.position + 1;
+                    next += 1;
                 }
                 Form::Whole => {
-                    let back = u8::try_from(next.saturating_sub(word.position)).unwrap_or(u8::MAX).min(127 - NOUGHT);
+                    let back = u8::try_from(next - word.position).unwrap_or(u8::MAX).min(127 - NOUGHT);
                     text.push(char::from(BACK));
                     text.push(char::from(NOUGHT + back));
                     text.push_str(word.text);
@@ -49,7 +55,7 @@ impl Terms {
         if !id.is_empty() {
             // Whole, for each part of each id would be a word of its own.
             words.push(char::from(NEXT));
-            words.push_str(&id.to_lowercase());
+            words.extend(id.chars().filter(|character| !character.is_control()).flat_map(char::to_lowercase));
         }
         (text, words)
     }
@@ -89,13 +95,16 @@ pub(super) struct Stream<'a> {
 
 impl TokenStream for Stream<'_> {
     fn advance(&mut self) -> bool {
+        let terms = self.rest.trim_start_matches(GAP);
+        self.next += self.rest.len() - terms.len();
+        self.rest = terms;
         let bytes = self.rest.as_bytes();
         let (term, back) = match bytes {
             [NEXT, ..] => (1, None),
             [BACK, back, ..] => (2, Some(usize::from(back.saturating_sub(NOUGHT)))),
             _ => return false,
         };
-        let length = bytes[term..].iter().position(|byte| matches!(*byte, NEXT | BACK)).unwrap_or(bytes.len() - term);
+        let length = bytes[term..].iter().position(|byte| *byte <= GAP as u8).unwrap_or(bytes.len() - term);
         self.token.text.clear();
         self.token.text.push_str(&self.rest[term..term + length]);
         self.token.position = self.next.saturating_sub(back.unwrap_or(0));
@@ -138,9 +147,15 @@ mod tests {
         assert_eq!(shown(&terms.of_path("/src/refreshTokens.rs")), "src0 refresh1 tokens2 rs3");
     }
 
+    #[test]
+    fn an_id_of_whatever_characters_is_one_term() {
+        let (_, words) = Terms::default().of("a", "x\u{2}é\u{1}Y");
+        assert_eq!(shown(&words), "a0 xéy1");
+    }
+
     proptest! {
         #[test]
-        fn terms_stand_where_their_words_do(text in "(\\PC|[a-zA-Z_.\\-]|a.b.c.dE| ){0,80}") {
+        fn terms_stand_where_their_words_do(text in "(\\PC|[a-zA-Z_.\\-]|a.b.c.dE| |y{130}|\u{301}){0,80}") {
             let (mut stems, mut expected) = (Stems::default(), Vec::new());
             Cutter::default().cut(&text, |word| {
                 let term = if word.form == Form::Part { stems.of(word.text) } else { word.text };

@@ -54,10 +54,10 @@ impl Others {
         if version == self.version {
             return Ok(());
         }
-        self.version = version;
         let since = self.marks.seen;
         let (marks, seen, pending) =
             engine.db().read(|rows| Ok((rows.marks()?, rows.seen_since(since)?, rows.search_backlog()?)))?;
+        self.version = version;
         let before = std::mem::replace(&mut self.marks, marks);
         if self.marks.seen != before.seen || self.marks.sessions != before.sessions {
             let mut project_ids: Vec<_> = seen.iter().map(|(project, _)| project.clone()).collect();

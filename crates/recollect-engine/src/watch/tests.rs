@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use super::{Follow, Told, WatchState};
 use crate::api::ingest::{IngestRequest, IngestStatus};
 use crate::api::search::SearchRequest;
+use crate::api::session::SessionRemoveRequest;
 use crate::engine::{Call, Cancel, Engine, EngineOptions};
 use crate::event::Event;
 use crate::ids::SessionId;
@@ -294,4 +295,38 @@ fn exports_in_folders_of_the_settings_are_followed() {
     memory.heard.until("the export is taken in", |news| news.contains(&taken));
     let sessions = memory.engine.db().read(|rows| rows.counts()).expect("asked").0;
     assert_eq!(sessions, 1, "what holds no conversation, or lies deeper, is left alone");
+}
+
+#[test]
+fn what_the_user_took_out_stays_out_until_it_is_asked_for() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let memory = Memory::open(folder.path());
+    let gone = Transcript::new("gone").user("Forget this, please.").assistant("Done.");
+    let path = memory.write(&gone);
+    memory.follow(true);
+    memory.until_kept(&gone);
+    let session = SessionId::new(gone.session_id());
+    let request = SessionRemoveRequest { session: session.to_string(), purge: true, force: false };
+    registry::remove(&memory.engine, &request).expect("removed");
+
+    let longer = gone.clone().user("And this.");
+    append(&path, &gone, &longer);
+    let other = Transcript::new("other").user("Another session.").assistant("Good.");
+    memory.write(&other);
+    memory.until_kept(&other);
+    // At the latest when it begins anew it looks at everything.
+    memory.engine.watch().stop();
+    memory.follow(true);
+    let last = Transcript::new("last").user("One more session.").assistant("Good.");
+    memory.write(&last);
+    memory.until_kept(&last);
+    assert!(registry::summary(&memory.engine, &session).is_err(), "nobody asked for it");
+
+    let call = Call { engine: &memory.engine, progress: &|_| {}, cancel: &Cancel::default() };
+    let request = IngestRequest { paths: vec![path.display().to_string()], ..IngestRequest::default() };
+    registry::ingest(&call, &request).expect("asked for");
+    memory.until_kept(&longer);
+    let longest = longer.clone().user("And that.");
+    append(&path, &longer, &longest);
+    memory.until_kept(&longest);
 }

@@ -125,7 +125,10 @@ impl Worker {
                     self.due = Some(self.due.map_or(soon, |due| due.min(soon)).max(self.not_before));
                 }
                 Ok(Signal::Locked(lock)) => (self.lock, self.asked_for_lock) = (Some(lock), false),
-                Ok(Signal::Unlockable(error)) => self.failed(error),
+                Ok(Signal::Unlockable(error)) => {
+                    self.asked_for_lock = false;
+                    self.failed(error);
+                }
                 Ok(Signal::Pause(paused)) => self.is_paused = paused,
                 Ok(Signal::Stop) | Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {}
@@ -248,6 +251,7 @@ impl Worker {
     /// Becomes the one that follows, or waits for it; tells whether it is.
     fn ask_for_lock(&mut self) -> Result<bool> {
         if self.asked_for_lock {
+            self.tell(WatchState::Elsewhere, None);
             return Ok(false);
         }
         let lock = open_private(&self.engine.home().watch_lock())?;
@@ -342,12 +346,8 @@ impl Worker {
         let call = Call { engine: &engine, progress, cancel: &self.cancel };
         let followed = registry::follow(&call, behind, |report| {
             for file in &report.files {
-                let gave_nothing = match file.status {
-                    IngestStatus::Failed => true,
-                    // What lies beside a transcript may come before it.
-                    IngestStatus::Skipped => file.part == "main",
-                    _ => false,
-                };
+                // What lies beside a transcript may come before it: it is looked at again when that comes.
+                let gave_nothing = matches!(file.status, IngestStatus::Failed | IngestStatus::Skipped);
                 if !gave_nothing {
                     left.remove(std::path::Path::new(&file.path));
                 }
@@ -372,7 +372,10 @@ impl Worker {
         let start = Instant::now();
         let dirty = self.engine.db().read(|rows| rows.dirty_projects())?;
         let projects: Vec<_> = dirty.into_iter().map(|(project, _)| project).collect();
-        self.engine.mirror(&projects)?;
+        if let Err(error) = self.engine.mirror(&projects) {
+            self.mirror = Some(Instant::now() + MIRROR);
+            return Err(error);
+        }
         self.mirrored = Some(Instant::now() + start.elapsed() * MIRROR_SHARE);
         Ok(())
     }
