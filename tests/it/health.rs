@@ -115,3 +115,15 @@ fn everything_in_the_memory_is_its_owners_only() {
         assert!(metadata.is_symlink() || open == 0, "{} is open to others: {open:o}", entry.path().display());
     }
 }
+
+#[test]
+fn a_backup_that_lacks_something_is_kept_and_says_so_by_its_status() {
+    let environment = TestEnvironment::with(&[Transcript::new("a").work("lost", 5)]);
+    let pack = packs(&environment.memory()).remove(0);
+    fs_err::remove_file(&pack).expect("removed");
+    let run = environment.recollect(["backup", "safe"]).exits(1);
+    let name = pack.file_name().expect("a name").to_string_lossy().into_owned();
+    assert!(run.stdout().contains("not in it:") && run.stdout().contains(&name), "it says what: {run}");
+    let kept = fs_err::read_dir(environment.work().join("safe")).expect("the folder").count();
+    assert_eq!(kept, 1, "the rest is kept");
+}

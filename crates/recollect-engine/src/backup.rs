@@ -4,6 +4,7 @@
 //! guarded by locks, not the long work of compressing. A backup gets its name when it was read again and found whole.
 
 mod file;
+mod folder;
 mod last;
 mod restore;
 mod staged;
@@ -22,6 +23,7 @@ use crate::event::Progress;
 use crate::home::{create_private, open_private, sync_folder};
 use crate::time::Time;
 use file::{Header, Writer};
+use folder::Daily;
 use last::Last;
 use staged::Staged;
 
@@ -57,8 +59,9 @@ pub fn create(call: &Call<'_>, folder: Option<&Path>) -> Result<BackupCreated> {
         tell(call, 0, 0, "waiting for another backup");
         std::thread::park_timeout(std::time::Duration::from_millis(50));
     }
-    let staged = Staged::make(call)?;
-    write(call, &folder, staged, MANUAL)
+    let last = Last::claim(call.engine)?;
+    let staged = Staged::make(call, None)?.ok_or_else(|| Error::internal("a backup that was made before"))?;
+    write(call, &folder, staged, MANUAL, &last)
 }
 
 /// Makes the backup of the day when it is due and nobody else is at it; to be called now and then, when there is nothing
@@ -79,21 +82,18 @@ pub fn if_due(call: &Call<'_>) -> Result<Option<BackupCreated>> {
     if lock.file().try_lock().is_err() {
         return Ok(None);
     }
-    let last = Last::load(engine)?;
-    let newest = daily_in(&folder).into_iter().map(|(_, at)| at).max();
-    let waits = newest.is_some_and(|at| is_recent(at, DAY))
+    let last = Last::claim(engine)?;
+    let waits = folder::dailies(&folder, &last.memory).iter().any(|daily| is_recent(daily.at, DAY))
         || last.looked_at.is_some_and(|at| is_recent(at, AGAIN))
         || last.failure.as_ref().is_some_and(|failure| is_recent(failure.at, AGAIN));
     if waits || engine.db().read(|rows| rows.session_count())? == 0 {
         return Ok(None);
     }
-    let made = Staged::make(call).and_then(|staged| {
-        let known = last.backup.as_ref().filter(|backup| Path::new(&backup.path).is_file());
-        if known.is_some() && last.state.as_deref() == Some(staged.state.as_str()) {
-            Last { looked_at: Some(now), ..last.clone() }.save(engine)?;
-            return Ok(None);
-        }
-        write(call, &folder, staged, DAILY).map(Some)
+    let is_there = last.backup.as_ref().is_some_and(|backup| Path::new(&backup.path).is_file());
+    let known = last.state.as_deref().filter(|_| is_there);
+    let made = Staged::make(call, known).and_then(|staged| match staged {
+        Some(staged) => write(call, &folder, staged, DAILY, &last).map(Some),
+        None => Last { looked_at: Some(now), ..last.clone() }.save(engine).map(|()| None),
     });
     match made {
         Err(error) if error.kind == ErrorKind::Cancelled => Err(error),
@@ -103,8 +103,8 @@ pub fn if_due(call: &Call<'_>) -> Result<Option<BackupCreated>> {
             Ok(None)
         }
         Ok(made) => {
-            if made.is_some() {
-                forget_old(&folder, config.keep_backups);
+            if let Some(made) = &made {
+                folder::forget_old(&folder, &last.memory, config.keep_backups, now, made.missing.is_empty());
             }
             Ok(made)
         }
@@ -134,21 +134,23 @@ pub fn status(engine: &Engine) -> Result<BackupStatus> {
     let config = engine.config()?;
     let folder = configured(engine)?;
     let record = Last::load(engine)?;
+    let now = engine.now();
+    // One from a time to come is of a clock that was wrong.
+    let rank = |at: Time| (at <= now, at);
     let mut last = record.backup.filter(|backup| Path::new(&backup.path).is_file());
-    for (path, at) in daily_in(&folder) {
-        if last.as_ref().is_none_or(|last| last.at < at) {
-            last = fs_err::metadata(&path).ok().map(|metadata| backup_at(&path, at, metadata.len(), true));
+    for Daily { path, at, .. } in folder::dailies(&folder, &record.memory) {
+        if last.as_ref().is_none_or(|last| rank(last.at) < rank(at)) {
+            last = fs_err::metadata(&path).ok().map(|metadata| backup_at(&path, at, metadata.len(), true)).or(last);
         }
     }
-    let failure = record.failure.filter(|failure| last.as_ref().is_none_or(|last| last.at < failure.at));
-    let age_ms = last.as_ref().map(|last| u64::try_from(engine.now().millis() - last.at.millis()).unwrap_or(0));
+    let age_ms = last.as_ref().map(|last| u64::try_from(now.millis() - last.at.millis()).unwrap_or(0));
     Ok(BackupStatus {
         last,
         age_ms,
         automatic: config.auto_backup,
         folder: folder.display().to_string(),
         keep: config.keep_backups,
-        failure: failure.filter(|_| config.auto_backup),
+        failure: record.failure.filter(|_| config.auto_backup),
     })
 }
 
@@ -163,15 +165,15 @@ fn tell(call: &Call<'_>, done: u64, total: u64, stage: &str) {
 }
 
 /// Writes what was staged into a file, reads it again, and gives it its name.
-fn write(call: &Call<'_>, folder: &Path, staged: Staged, prefix: &str) -> Result<BackupCreated> {
+fn write(call: &Call<'_>, folder: &Path, staged: Staged, prefix: &str, last: &Last) -> Result<BackupCreated> {
     // What stops in the middle of a file says so as that file's failure.
-    write_file(call, folder, staged, prefix).map_err(|error| call.cancel.check().err().unwrap_or(error))
+    write_file(call, folder, staged, prefix, last).map_err(|error| call.cancel.check().err().unwrap_or(error))
 }
 
-fn write_file(call: &Call<'_>, folder: &Path, staged: Staged, prefix: &str) -> Result<BackupCreated> {
+fn write_file(call: &Call<'_>, folder: &Path, staged: Staged, prefix: &str, last: &Last) -> Result<BackupCreated> {
     let engine = call.engine;
     create_private(folder)?;
-    clear(folder);
+    folder::clear(folder);
     let temporary = tempfile::Builder::new().prefix(WRITING).tempfile_in(folder)?;
     // Held while it is written: a file of this name that nobody holds was left by a program that was killed.
     temporary.as_file().lock()?;
@@ -193,11 +195,8 @@ fn write_file(call: &Call<'_>, folder: &Path, staged: Staged, prefix: &str) -> R
     // Links and the copy of the database are in the backup now.
     drop(staged);
     verify(call, temporary.path(), total)?;
-    let name = |number: u32| {
-        let time: String = header.created_at.to_string().chars().take(19).filter(|one| *one != ':').collect();
-        let more = if number > 1 { format!("-{number}") } else { String::new() };
-        format!("{prefix}{time}{more}{ENDING}")
-    };
+    let memory = (prefix == DAILY).then_some(last.memory.as_str());
+    let name = |number: u32| folder::name(prefix, header.created_at, memory, missing.is_empty(), number);
     let mut number = 1;
     let mut temporary = temporary;
     let path = loop {
@@ -212,8 +211,21 @@ fn write_file(call: &Call<'_>, folder: &Path, staged: Staged, prefix: &str) -> R
     };
     sync_folder(folder)?;
     let backup = backup_at(&path, header.created_at, bytes, prefix == DAILY);
-    Last { backup: Some(backup.clone()), state: Some(header.state), looked_at: None, failure: None }.save(engine)?;
+    // It is kept, and is not what it should be.
+    let failure =
+        (!missing.is_empty()).then(|| BackupFailure { at: header.created_at, message: words_of_missing(&missing) });
+    let (memory, state) = (last.memory.clone(), Some(header.state));
+    Last { backup: Some(backup.clone()), state, looked_at: None, failure, memory }.save(engine)?;
     Ok(BackupCreated { backup, files, original_bytes: total, sessions: header.sessions, missing })
+}
+
+/// What a backup lacks, in one sentence.
+fn words_of_missing(missing: &[String]) -> String {
+    const NAMED: usize = 3;
+    let named: Vec<&str> = missing.iter().take(NAMED).map(String::as_str).collect();
+    let more = missing.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+    format!("it is not whole: {}{more}", named.join("; "))
 }
 
 /// Reads a backup to its end.
@@ -257,40 +269,4 @@ impl<R: std::io::Read> std::io::Read for Watched<'_, R> {
 fn backup_at(path: &Path, at: Time, bytes: u64, automatic: bool) -> Backup {
     let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     Backup { path: path.display().to_string(), name, at, bytes, automatic }
-}
-
-/// Backups in a folder that were made by themselves, with the moments that their names tell.
-fn daily_in(folder: &Path) -> Vec<(PathBuf, Time)> {
-    let Ok(entries) = fs_err::read_dir(folder) else { return Vec::new() };
-    entries
-        .filter_map(|entry| {
-            let path = entry.ok()?.path();
-            let time = path.file_name()?.to_str()?.strip_prefix(DAILY)?.strip_suffix(ENDING)?.get(..17)?.to_owned();
-            let (date, clock) = time.split_once('T')?;
-            let at = Time::parse(&format!("{date}T{}:{}:{}Z", clock.get(..2)?, clock.get(2..4)?, clock.get(4..6)?))?;
-            Some((path, at))
-        })
-        .collect()
-}
-
-/// Deletes backups that were made by themselves, but for the newest.
-fn forget_old(folder: &Path, keep: u32) {
-    let mut backups = daily_in(folder);
-    backups.sort_by_key(|(_, at)| std::cmp::Reverse(*at));
-    for (path, _) in backups.into_iter().skip(usize::try_from(keep.max(1)).unwrap_or(usize::MAX)) {
-        // What cannot be deleted now can be the next time.
-        let _ = fs_err::remove_file(path);
-    }
-}
-
-/// Deletes what programs left half-written in a folder that were killed.
-fn clear(folder: &Path) {
-    let Ok(entries) = fs_err::read_dir(folder) else { return };
-    for entry in entries.filter_map(std::result::Result::ok) {
-        if entry.file_name().to_string_lossy().starts_with(WRITING)
-            && fs_err::File::open(entry.path()).is_ok_and(|file| file.file().try_lock().is_ok())
-        {
-            let _ = fs_err::remove_file(entry.path());
-        }
-    }
 }

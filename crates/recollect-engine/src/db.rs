@@ -11,10 +11,12 @@ mod file;
 mod health;
 mod imported;
 mod keepit;
+mod look;
 mod marks;
 mod message;
 mod migrate;
 mod project;
+mod replace;
 mod search;
 mod session;
 mod snapshot;
@@ -26,7 +28,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use crate::error::{Error, ErrorKind, Result};
 
@@ -93,23 +95,6 @@ impl Db {
         Ok(value)
     }
 
-    /// Puts another database in the place of this one, for everything that shares it: nobody writes while `make` makes that
-    /// one, and nobody reads while the files change places. Only when no other program has it open.
-    ///
-    /// # Errors
-    /// When either fails; then it is as it was.
-    pub fn replace(&self, make: impl FnOnce() -> Result<()>, change_places: impl FnOnce() -> Result<()>) -> Result<()> {
-        let mut writer = lock(&self.writer);
-        make()?;
-        let mut reader = lock(&self.reader);
-        let nowhere = || Connection::open_in_memory().map_err(failed);
-        (*writer, *reader) = (nowhere()?, nowhere()?);
-        let changed = change_places();
-        self.generation.fetch_add(1, Ordering::AcqRel);
-        (*writer, *reader) = (connect(&self.path)?, connect(&self.path)?);
-        changed
-    }
-
     /// A number that changes when another database takes this one's place ([`Db::replace`]): numbers of rows that were read
     /// before say nothing then.
     pub fn generation(&self) -> u64 {
@@ -143,8 +128,10 @@ fn lock(connection: &Mutex<Connection>) -> MutexGuard<'_, Connection> {
     connection.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Connects to a database that is there: one that is gone is not to become an empty one.
 fn connect(path: &Path) -> Result<Connection> {
-    let connection = Connection::open(path).map_err(failed)?;
+    let flags = OpenFlags::default().difference(OpenFlags::SQLITE_OPEN_CREATE);
+    let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
     connection.busy_timeout(Duration::from_secs(5)).map_err(failed)?;
     connection
         .execute_batch(

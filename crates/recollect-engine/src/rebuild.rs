@@ -4,27 +4,36 @@
 //! `docs/rebuild.md` says where each table comes from.
 
 mod documents;
+mod places;
 #[cfg(test)]
 mod tests;
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::api::rebuild::Rebuilt;
 use crate::archive::{Chunk, Known, TakenIn};
-use crate::db::{CompositionRow, FileRow, PlaceRow, ProjectRow, VersionRow};
+use crate::db::{CompositionRow, Db, FileRow, PlaceRow, ProjectRow, VersionRow};
 use crate::engine::{Call, Engine, EngineOptions, Work};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Progress;
-use crate::home::{Home, make_private, open_private, sync_folder};
+use crate::home::{Home, open_private};
 use crate::ids::{ProjectId, SessionId};
 use crate::imported;
+use crate::manifest;
 use crate::registry;
 use crate::sources::Format;
+use crate::time::Time;
 use documents::{File, Manifest, Session};
+use places::{BESIDE, Moved, beside, take_place, target};
 
-/// What SQLite keeps beside a database.
-const BESIDE: [&str; 3] = ["", "-wal", "-shm"];
+/// How often it is looked, 20 milliseconds apart, whether the others that start have let go of the memory.
+const PATIENCE: u32 = 100;
+/// How often it is begun anew because somebody wrote meanwhile.
+const TRIES: u32 = 5;
+/// A database that is larger has tables.
+const SMALL: u64 = 1 << 16;
 
 /// Says that the memory is in use, for as long as the file that this returns is open. When the database is gone while there
 /// is an archive, it is made anew first.
@@ -35,13 +44,19 @@ pub(crate) fn enter(options: &EngineOptions, home: &Home, work: &Work<'_>) -> Re
         return Ok(in_use);
     }
     in_use.file().unlock()?;
-    if in_use.file().try_lock().is_ok() {
-        // Another program may have made it meanwhile.
-        if is_lost(home) {
-            make(options, home, work)?;
-            take_place(home, options)?;
+    // Others that start now see the same and let go too: one of them gets it alone.
+    for _ in 0..PATIENCE {
+        if in_use.file().try_lock().is_ok() {
+            // Another program may have made it meanwhile.
+            if is_lost(home) {
+                make(options, home, work)?;
+                take_place(home, (options.clock)())?;
+            }
+            in_use.file().unlock()?;
+            break;
         }
-        in_use.file().unlock()?;
+        work.cancel.check()?;
+        std::thread::park_timeout(std::time::Duration::from_millis(20));
     }
     in_use.file().lock_shared()?;
     if is_lost(home) {
@@ -52,8 +67,9 @@ pub(crate) fn enter(options: &EngineOptions, home: &Home, work: &Work<'_>) -> Re
 
 /// Whether there is no database although there is something to make it from.
 fn is_lost(home: &Home) -> bool {
-    let database = fs_err::metadata(home.database()).map_or(0, |metadata| metadata.len());
-    database == 0 && (has_file(&home.archive(), "pack") || has_file(&home.projects(), "json"))
+    let bytes = fs_err::metadata(home.database()).map_or(0, |metadata| metadata.len());
+    let holds_nothing = || bytes < SMALL && Db::look(&home.database()).is_some_and(|look| !look.has_tables);
+    (bytes == 0 || holds_nothing()) && (has_file(&home.archive(), "pack") || has_file(&home.projects(), "json"))
 }
 
 fn has_file(folder: &Path, ending: &str) -> bool {
@@ -68,6 +84,9 @@ fn in_use_by_others(message: &str) -> Error {
 
 /// Makes the database of an open memory anew.
 pub(crate) fn open(call: &Call<'_>) -> Result<Rebuilt> {
+    // The lock of files is the memory's, whichever thread asks: two at once would let go of each other's.
+    static ONE: Mutex<()> = Mutex::new(());
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let engine = call.engine;
     let home = engine.home();
     let in_use = engine.in_use().ok_or_else(|| Error::internal("a memory without its lock"))?;
@@ -83,18 +102,44 @@ pub(crate) fn open(call: &Call<'_>) -> Result<Rebuilt> {
 }
 
 fn swap(call: &Call<'_>, home: &Home) -> Result<Rebuilt> {
-    let (mut rebuilt, mut aside) = (Rebuilt::default(), None);
-    call.engine.db().replace(
-        || {
-            rebuilt = make(call.engine.options(), home, &call.work())?;
-            Ok(())
-        },
-        || {
-            aside = take_place(home, call.engine.options())?;
-            Ok(())
-        },
-    )?;
-    Ok(Rebuilt { set_aside: aside.map(|path| path.display().to_string()), ..rebuilt })
+    let engine = call.engine;
+    let is_sound = Db::is_sound(&home.database());
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        if is_sound {
+            tell_manifests(engine)?;
+        }
+        let (mut rebuilt, mut is_behind) = (Rebuilt::default(), false);
+        let swapped = engine.db().replace(
+            || {
+                // Nobody writes from here on; somebody may have since manifests were written.
+                is_behind = is_sound && !engine.db().read(|rows| rows.dirty_projects())?.is_empty();
+                if is_behind {
+                    return Err(Error::conflict("the memory is written to all the time").hint("try again in a moment"));
+                }
+                rebuilt = make(engine.options(), home, &call.work())?;
+                Ok(())
+            },
+            || take_place(home, engine.now()),
+            Moved::put_back,
+        );
+        match swapped {
+            Err(_) if is_behind && tries < TRIES => {}
+            Err(error) => return Err(error),
+            Ok(moved) => return Ok(told(rebuilt, &moved)),
+        }
+    }
+}
+
+/// Writes what only the database says so far into manifests, and manifests that are gone.
+fn tell_manifests(engine: &Engine) -> Result<()> {
+    manifest::note_lost(engine)?;
+    engine.mirror_all()
+}
+
+fn told(rebuilt: Rebuilt, moved: &Moved) -> Rebuilt {
+    Rebuilt { set_aside: moved.aside.as_ref().map(|path| path.display().to_string()), ..rebuilt }
 }
 
 /// Makes the database of a memory anew that nobody has open, also when it does not open.
@@ -104,55 +149,34 @@ pub(crate) fn closed(options: &EngineOptions, work: &Work<'_>) -> Result<Rebuilt
     if in_use.file().try_lock().is_err() {
         return Err(in_use_by_others("other programs use this memory"));
     }
+    Db::check_format(&home.database())?;
+    if Db::is_sound(&home.database()) {
+        tell_manifests(&Engine::over(options.clone(), home.clone(), &home.database(), None)?)?;
+    }
     let rebuilt = make(options, &home, work)?;
-    let aside = take_place(&home, options)?;
+    let moved = take_place(&home, (options.clock)())?;
     in_use.file().unlock()?;
     // Opening writes the manifests.
     Engine::open(options.clone())?;
-    Ok(Rebuilt { set_aside: aside.map(|path| path.display().to_string()), ..rebuilt })
+    Ok(told(rebuilt, &moved))
 }
 
-/// Where it is made.
-fn target(home: &Home) -> PathBuf {
-    home.database().with_extension("db.rebuilding")
-}
-
-fn beside(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(ending);
-    PathBuf::from(name)
-}
-
-/// Puts the new database in its place; returns where the old one is.
-fn take_place(home: &Home, options: &EngineOptions) -> Result<Option<PathBuf>> {
-    let (database, new) = (home.database(), target(home));
-    fs_err::File::open(&new)?.sync_all()?;
-    let time: String = (options.clock)().to_string().chars().take(19).filter(|one| *one != ':').collect();
-    let mut aside = database.with_extension(format!("db.{time}"));
-    let mut number = 1;
-    while BESIDE.iter().any(|ending| beside(&aside, ending).exists()) {
-        number += 1;
-        aside = database.with_extension(format!("db.{time}-{number}"));
-    }
-    let mut moved = None;
-    for ending in BESIDE {
-        let old = beside(&database, ending);
-        // What is empty holds nothing.
-        if fs_err::metadata(&old).is_ok_and(|metadata| metadata.len() > 0) {
-            fs_err::rename(&old, beside(&aside, ending))?;
-            make_private(&beside(&aside, ending))?;
-            moved = Some(aside.clone());
-        } else if old.exists() {
-            fs_err::remove_file(&old)?;
-        }
-    }
-    fs_err::rename(&new, &database)?;
-    sync_folder(home.root())?;
-    Ok(moved)
+/// Makes the database anew of a memory that was just unpacked, as of then; nobody knows of it yet.
+pub(crate) fn unpacked(home: &Home, at: Time, work: &Work<'_>) -> Result<Rebuilt> {
+    let options = EngineOptions {
+        home: home.root().to_owned(),
+        claude_home: home.root().to_owned(),
+        clock: Arc::new(move || at),
+        sink: Arc::new(|_| {}),
+        export_folders: Vec::new(),
+    };
+    let rebuilt = make(&options, home, work)?;
+    Ok(told(rebuilt, &take_place(home, at)?))
 }
 
 /// Makes a database beside the one that is there.
 fn make(options: &EngineOptions, home: &Home, work: &Work<'_>) -> Result<Rebuilt> {
+    Db::check_format(&home.database())?;
     let path = target(home);
     for ending in BESIDE {
         let left = beside(&path, ending);

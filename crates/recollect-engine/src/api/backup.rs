@@ -5,6 +5,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
+use super::rebuild::Rebuilt;
 use crate::backup;
 use crate::engine::{Call, Work};
 use crate::error::Result;
@@ -100,6 +101,8 @@ pub struct BackupRestored {
     pub bytes: u64,
     /// Sessions in it.
     pub sessions: u64,
+    /// What came of making its database anew, when the one in the backup was damaged.
+    pub rebuilt: Option<Rebuilt>,
 }
 
 /// Makes a backup, while other programs may write.

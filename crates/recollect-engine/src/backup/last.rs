@@ -1,4 +1,4 @@
-//! Which backup was made last: `last-backup.json`. Losing it loses only what the Storage page says.
+//! Which backup was made last: `last-backup.json`. Losing it loses what the Storage page says, and which backups may go.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +20,9 @@ pub(super) struct Last {
     pub looked_at: Option<Time>,
     /// Why the last try failed.
     pub failure: Option<BackupFailure>,
+    /// Tells backups of this memory from those of others in one folder; made once, and of no meaning. It is in no backup: a
+    /// memory that is made of one has its own.
+    pub memory: String,
 }
 
 impl Last {
@@ -38,6 +41,16 @@ impl Last {
                 Ok(Self::default())
             }
         }
+    }
+
+    /// The same, for who is to make one: the memory has its name then. Only for who holds the lock of backups.
+    pub(super) fn claim(engine: &Engine) -> Result<Self> {
+        let mut last = Self::load(engine)?;
+        if last.memory.is_empty() {
+            last.memory = uuid::Uuid::new_v4().simple().to_string().chars().take(8).collect();
+            last.save(engine)?;
+        }
+        Ok(last)
     }
 
     pub(super) fn save(&self, engine: &Engine) -> Result<()> {

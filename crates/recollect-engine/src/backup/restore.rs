@@ -3,13 +3,15 @@
 use std::io::{BufReader, BufWriter, Write};
 use std::path::Path;
 
-use super::file;
+use super::file::{self, Header};
 use crate::api::backup::BackupRestored;
+use crate::api::rebuild::Rebuilt;
 use crate::db::Db;
 use crate::engine::Work;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Progress;
-use crate::home::{create_private, open_private, sync_folder, temporary_folder};
+use crate::home::{Home, create_private, open_private, sync_folder, temporary_folder};
+use crate::rebuild;
 
 /// Begins the name of the folder that it is unpacked into.
 const UNPACKING: &str = ".recollect-restoring-";
@@ -41,7 +43,8 @@ pub fn restore(work: &Work<'_>, backup: &Path, home: &Path) -> Result<BackupRest
     })
     .map_err(|error| refused(work, backup, error))?;
     work.cancel.check()?;
-    check_database(folder).map_err(|error| refused(work, backup, error))?;
+    let rebuilt = check_database(work, folder, &header).map_err(|error| refused(work, backup, error))?;
+    let sessions = rebuilt.as_ref().map_or(header.sessions, |rebuilt| rebuilt.sessions);
     for entry in walkdir::WalkDir::new(folder).into_iter().filter_map(std::result::Result::ok) {
         if entry.file_type().is_dir() {
             sync_folder(entry.path())?;
@@ -61,7 +64,8 @@ pub fn restore(work: &Work<'_>, backup: &Path, home: &Path) -> Result<BackupRest
         at: header.created_at,
         files: sums.len() as u64,
         bytes: sums.iter().map(|sum| sum.bytes).sum(),
-        sessions: header.sessions,
+        sessions,
+        rebuilt: rebuilt.map(|rebuilt| in_place(rebuilt, home)),
     })
 }
 
@@ -83,20 +87,40 @@ fn must_be_empty(home: &Path) -> Result<()> {
     }
 }
 
-/// The database opens, is sound, and knows that links and manifests are to be written for the new place.
-fn check_database(folder: &Path) -> Result<()> {
-    let name = crate::home::Home::open(folder)?.database();
-    if !name.is_file() {
-        return Err(Error::new(ErrorKind::Io, "there is no database in it"));
-    }
+/// The database opens, is sound, and knows that links and manifests are to be written for the new place. One that is not is
+/// set aside, and another made of packs and manifests.
+fn check_database(work: &Work<'_>, folder: &Path, header: &Header) -> Result<Option<Rebuilt>> {
+    let home = Home::open(folder)?;
+    let name = home.database();
+    Db::check_format(&name)?;
+    let rebuilt = if Db::is_sound(&name) { None } else { Some(made_anew(work, &home, header)?) };
     let db = Db::open(&name)?;
-    let faults = db.read(|rows| rows.faults())?;
-    if let Some(fault) = faults.first() {
-        return Err(Error::new(ErrorKind::Io, format!("its database is damaged: {fault}")));
-    }
     db.write(|rows| rows.mark_all_dirty())?;
     drop(db);
-    Ok(fs_err::File::open(&name)?.sync_all()?)
+    fs_err::File::open(&name)?.sync_all()?;
+    Ok(rebuilt)
+}
+
+fn made_anew(work: &Work<'_>, home: &Home, header: &Header) -> Result<Rebuilt> {
+    let why = if home.database().is_file() { "its database is damaged" } else { "there is no database in it" };
+    let mut rebuilt = rebuild::unpacked(home, header.created_at, work).map_err(|error| match error.kind {
+        ErrorKind::Cancelled | ErrorKind::NewerMemory => error,
+        _ => Error::new(error.kind, format!("{why}, and none can be made anew: {}", error.message)).because(error),
+    })?;
+    if rebuilt.sessions == 0 && header.sessions > 0 {
+        return Err(Error::new(ErrorKind::Io, format!("{why}, and no manifest in it tells of a session")));
+    }
+    if rebuilt.sessions < header.sessions {
+        let missing = header.sessions - rebuilt.sessions;
+        rebuilt.issues.push(format!("{missing} of {} sessions: no manifest tells of them", header.sessions));
+    }
+    Ok(rebuilt)
+}
+
+/// What was set aside lies where the folder is now.
+fn in_place(rebuilt: Rebuilt, home: &Path) -> Rebuilt {
+    let aside = rebuilt.set_aside.as_deref().and_then(|path| Path::new(path).file_name());
+    Rebuilt { set_aside: aside.map(|name| home.join(name).display().to_string()), ..rebuilt }
 }
 
 fn refused(work: &Work<'_>, backup: &Path, error: Error) -> Error {

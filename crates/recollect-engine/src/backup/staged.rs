@@ -8,6 +8,7 @@ use tempfile::TempDir;
 
 use super::{ENDING, MANUAL, WRITING, tell};
 use crate::archive::hex;
+use crate::db::Db;
 use crate::engine::{Call, Engine};
 use crate::error::{Error, Result};
 use crate::home::{create_private, hold, temporary_folder};
@@ -34,6 +35,15 @@ pub(super) struct Staged {
     _folder: TempDir,
 }
 
+/// What came of a try.
+enum Attempt {
+    /// Something was taken away meanwhile.
+    Again,
+    /// It is the state that is known.
+    Known,
+    Made(Staged),
+}
+
 /// A file.
 pub(super) struct Member {
     /// Where it belongs, below the memory's folder, with `/`.
@@ -46,22 +56,23 @@ pub(super) struct Member {
 }
 
 impl Staged {
-    /// Takes the moment. Only for who holds the lock of backups.
-    pub(super) fn make(call: &Call<'_>) -> Result<Self> {
+    /// Takes the moment; nothing when its state is `known`. Only for who holds the lock of backups.
+    pub(super) fn make(call: &Call<'_>, known: Option<&str>) -> Result<Option<Self>> {
         let engine = call.engine;
         clear(engine)?;
         let mut tries = 0;
         loop {
             tries += 1;
-            let staged = Self::attempt(call, tries == TRIES)?;
-            if let Some(staged) = staged {
-                return Ok(staged);
+            match Self::attempt(call, known, tries == TRIES)? {
+                Attempt::Again => {}
+                Attempt::Known => return Ok(None),
+                Attempt::Made(staged) => return Ok(Some(staged)),
             }
         }
     }
 
-    /// `None` when something was taken away meanwhile, unless this is the last try.
-    fn attempt(call: &Call<'_>, last: bool) -> Result<Option<Self>> {
+    /// The last try takes what there is.
+    fn attempt(call: &Call<'_>, known: Option<&str>, last: bool) -> Result<Attempt> {
         let engine = call.engine;
         let home = engine.home();
         create_private(&home.cache())?;
@@ -80,17 +91,25 @@ impl Staged {
         drop(packs_lock);
         let mut members = links.members;
         let linked: HashSet<PathBuf> = members.iter().map(|member| home.root().join(&member.path)).collect();
-        let words: Vec<String> = packs
+        members.sort_by(|left, right| left.path.cmp(&right.path));
+        let state = state_of(&members);
+        if known == Some(state.as_str()) {
+            return Ok(Attempt::Known);
+        }
+        let mut words: Vec<String> = packs
             .iter()
             .chain(&wanted)
             .filter(|path| !linked.contains(*path))
             .map(|path| format!("`{}` is missing", path.display()))
             .collect();
         if !words.is_empty() && !last {
-            return Ok(None);
+            return Ok(Attempt::Again);
         }
-        members.sort_by(|left, right| left.path.cmp(&right.path));
-        let state = state_of(&members);
+        // Packs that are gone already, and were noted so.
+        let lost = snapshot.read(|rows| rows.lost_chunks())?;
+        if lost > 0 {
+            words.push(format!("{lost} archived piece{} lost", if lost == 1 { " is" } else { "s are" }));
+        }
         let database = folder.path().join("database");
         snapshot.copy_to(&database, |done, total| {
             call.cancel.check()?;
@@ -103,10 +122,12 @@ impl Staged {
             Ok(())
         })?;
         let (format, sessions) = snapshot.read(|rows| Ok((rows.format()?, rows.session_count()?)))?;
+        words.extend(Db::damage_at(&database).map(|damage| format!("the database is damaged: {damage}")));
         let bytes = fs_err::metadata(&database)?.len();
         let name = home.database().file_name().unwrap_or_default().to_string_lossy().into_owned();
         members.insert(0, Member { path: name, staged: database, bytes, modified: None });
-        Ok(Some(Self { at, database: format, sessions, state, members, missing: words, _folder: folder }))
+        let (database, missing) = (format, words);
+        Ok(Attempt::Made(Self { at, database, sessions, state, members, missing, _folder: folder }))
     }
 
     /// Bytes of all files.

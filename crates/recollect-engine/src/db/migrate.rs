@@ -13,6 +13,15 @@ pub(super) fn newest() -> u64 {
     MIGRATIONS.len() as u64
 }
 
+/// Fails when a newer program wrote a database of this format.
+pub(super) fn check(format: u64) -> Result<()> {
+    if format <= newest() {
+        return Ok(());
+    }
+    let message = format!("this memory has format {format}; this program knows formats up to {}", newest());
+    Err(Error::new(ErrorKind::NewerMemory, message).hint("update Recollect; the memory was not touched"))
+}
+
 /// Brings the tables up to date.
 pub(super) fn migrate(connection: &mut Connection) -> Result<()> {
     let newest = MIGRATIONS.len();
@@ -22,13 +31,7 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
     // Another program may have migrated while this one waited for the lock.
     let current = version(&transaction)?;
-    if current > newest {
-        return Err(Error::new(
-            ErrorKind::NewerMemory,
-            format!("this memory has format {current}; this program knows formats up to {newest}"),
-        )
-        .hint("update Recollect; the memory was not touched"));
-    }
+    check(current as u64)?;
     for migration in &MIGRATIONS[current..] {
         transaction.execute_batch(migration).map_err(failed)?;
     }

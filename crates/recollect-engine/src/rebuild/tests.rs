@@ -1,5 +1,6 @@
 //! A memory with a bit of everything, before and after its database was made anew.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -339,4 +340,118 @@ fn every_table_has_its_place_in_the_description() {
     for table in memory.engine.db().read(|rows| rows.tables()).expect("asked") {
         assert!(text.contains(&format!("| `{table}` |")), "docs/rebuild.md says where `{table}` comes from");
     }
+}
+
+/// Something that only the database says: its manifest is behind.
+fn change_unseen(memory: &Memory) {
+    memory
+        .engine
+        .db()
+        .write(|rows| {
+            let id = rows.all_projects()?.remove(0);
+            let project = rows.project(&id)?.expect("a project");
+            rows.set_project(&ProjectRow { display_name: "named a moment ago".to_owned(), ..project })?;
+            rows.mark_dirty(&id)
+        })
+        .expect("changed");
+}
+
+#[test]
+fn what_only_a_sound_database_says_outlasts_making_it_anew() {
+    let memory = Memory::full();
+    change_unseen(&memory);
+    let before = memory.content();
+    memory.run("memory_rebuild", json!({}));
+    same(&before, &memory.content());
+    let home = memory.engine.home().clone();
+    let before: Vec<String> = before.iter().map(|row| row.replace("named a moment ago", "another name")).collect();
+    memory
+        .engine
+        .db()
+        .write(|rows| {
+            let id = rows.all_projects()?.remove(0);
+            let project = rows.project(&id)?.expect("a project");
+            rows.set_project(&ProjectRow { display_name: "another name".to_owned(), ..project })?;
+            rows.mark_dirty(&id)
+        })
+        .expect("changed");
+    let Memory { folder, engine } = memory;
+    let lost = home.manifest(&engine.db().read(|rows| rows.all_projects()).expect("asked").remove(1));
+    drop(engine);
+    fs_err::remove_file(lost).expect("removed");
+    closed(&options(folder.path()), &Work { progress: &|_| {}, cancel: &Cancel::default() }).expect("made");
+    let memory = Memory { engine: open_at(folder.path()).expect("it opens"), folder };
+    same(&before, &memory.content());
+    memory.is_sound();
+}
+
+#[test]
+fn the_database_of_a_newer_program_is_not_made_anew() {
+    let memory = Memory::full();
+    let home = memory.engine.home().clone();
+    let newer = Db::newest_format() + 1;
+    memory.engine.db().set_format(newer);
+    let call = Call { engine: &memory.engine, progress: &|_| {}, cancel: &Cancel::default() };
+    assert_eq!(open(&call).expect_err("refused").kind, ErrorKind::NewerMemory, "while it is open");
+    let Memory { folder, engine } = memory;
+    drop(engine);
+    let work = Work { progress: &|_| {}, cancel: &Cancel::default() };
+    let error = closed(&options(folder.path()), &work).expect_err("refused");
+    assert_eq!(error.kind, ErrorKind::NewerMemory, "{error:?}");
+    assert_eq!(Db::look(&home.database()).map(|look| look.format), Some(newer), "it is where it was");
+}
+
+#[test]
+fn a_database_without_tables_is_as_good_as_lost() {
+    let memory = Memory::full();
+    let before = memory.content();
+    let memory = memory.after(|home| {
+        lose_database(home);
+        Db::make_empty(&home.database());
+        assert!(fs_err::metadata(home.database()).is_ok_and(|metadata| metadata.len() > 0), "a file of some length");
+    });
+    same(&before, &memory.content());
+    memory.is_sound();
+}
+
+#[test]
+fn programs_that_start_at_once_on_a_lost_database_all_open_it() {
+    let mut memory = Memory::full();
+    let before = memory.content();
+    for _ in 0..3 {
+        let home = memory.engine.home().clone();
+        let Memory { folder, engine } = memory;
+        drop(engine);
+        lose_database(&home);
+        let barrier = std::sync::Barrier::new(4);
+        let start = || {
+            barrier.wait();
+            open_at(folder.path()).map(drop)
+        };
+        let opened: Vec<Result<()>> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(start)).collect();
+            threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
+        });
+        assert!(opened.iter().all(Result::is_ok), "{opened:?}");
+        memory = Memory { engine: open_at(folder.path()).expect("it opens"), folder };
+        same(&before, &memory.content());
+    }
+}
+
+#[test]
+fn two_at_once_in_one_program_come_one_after_the_other() {
+    let memory = Memory::full();
+    let before = memory.content();
+    let make_anew = || {
+        let call = Call { engine: &memory.engine, progress: &|_| {}, cancel: &Cancel::default() };
+        open(&call).map(drop)
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..3).map(|_| scope.spawn(make_anew)).collect();
+        threads.into_iter().for_each(|thread| thread.join().expect("no panic").expect("made"));
+    });
+    same(&before, &memory.content());
+    let work = Work { progress: &|_| {}, cancel: &Cancel::default() };
+    let error = closed(&options(memory.folder.path()), &work).expect_err("it still says that it is in use");
+    assert_eq!(error.kind, ErrorKind::Conflict, "{error:?}");
 }
