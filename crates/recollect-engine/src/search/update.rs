@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 
 use rayon::prelude::*;
-use tantivy::indexer::UserOperation;
+use tantivy::indexer::{LogMergePolicy, UserOperation};
 use tantivy::query::{BooleanQuery, Occur, Query, RangeQuery, TermQuery};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{IndexWriter, TantivyDocument, TantivyError, Term};
@@ -31,6 +31,10 @@ const COMMIT: usize = 48 << 20;
 
 /// Messages from which on it is worth to let two threads write.
 const MANY: u64 = 2_000;
+
+/// Passages up to which all segments count as small, and how much larger, as a logarithm to two, those of one layer may be.
+const SMALLEST_LAYER: u32 = 200;
+const LAYER: f64 = 1.5;
 
 /// Messages that one thread cuts before it looks for the next.
 const AT_ONCE: usize = 16;
@@ -144,7 +148,9 @@ impl<'a> Update<'a> {
                 0..MANY => (1, 15 << 20),
                 _ => (2, 96 << 20),
             };
-            self.writer = Some(self.index.index.writer_with_num_threads(threads, bytes).map_err(failed)?);
+            let writer = self.index.index.writer_with_num_threads(threads, bytes).map_err(failed)?;
+            writer.set_merge_policy(Box::new(merges()));
+            self.writer = Some(writer);
         }
         self.wrote = true;
         self.writer.as_ref().ok_or_else(|| failed(TantivyError::SystemError("there is no writer".to_owned())))
@@ -346,6 +352,15 @@ impl<'a> Update<'a> {
             stage: "making them searchable".to_owned(),
         });
     }
+}
+
+/// Which segments are joined: those of about the same size, so that a line that is appended rewrites some of the lines before
+/// it and not thousands of passages.
+fn merges() -> LogMergePolicy {
+    let mut policy = LogMergePolicy::default();
+    policy.set_min_layer_size(SMALLEST_LAYER);
+    policy.set_level_log_size(LAYER);
+    policy
 }
 
 /// The document of a passage.
