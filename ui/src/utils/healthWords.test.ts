@@ -12,6 +12,11 @@ describe('checks of the memory', () => {
     expect(lines.main.map(canRepair)).toEqual([true, false, false, false])
   })
 
+  it('offer repair for a database that is to be made anew', () => {
+    const [line] = healthLines([check('database', ['a page is damaged'], '`recollect rebuild` makes it anew')]).main
+    expect(line && canRepair(line)).toBe(true)
+  })
+
   it('that this program does not know are named as they are', () => {
     expect(healthLines([check('backups', ['none'])]).main.map((line) => line.title), 'no check is hidden').toEqual(['Backups wrong'])
   })

@@ -46,7 +46,7 @@ function lineOf(check: HealthFinding): HealthLine {
 
 /** Whether mending in the window can help, rather than something that only the user can do. */
 export function canRepair(line: HealthLine): boolean {
-  return !line.ok && line.remedy?.includes('--repair') === true
+  return !line.ok && /--repair|`recollect rebuild`/.test(line.remedy ?? '')
 }
 
 function sentence(text: string): string {

@@ -7,6 +7,7 @@ describe('hints of the engine in the window', () => {
     ['compositions stay readable without it; use --force to remove it all the same', 'Compositions stay readable without it; confirm to go on all the same.'],
     ['choose another name, or replace it with --replace', 'Choose another name, or replace the one that has it.'],
     ['`recollect doctor --repair` mends it', 'Repair mends it.'],
+    ['memory.db is damaged: `recollect rebuild` makes it anew from the archive', 'Repair, in Storage, makes the database anew from the archive.'],
     ['free some space, then try again', 'Free some space, then try again.'],
   ])('%s', (hint, words) => {
     expect(hintWords(hint)).toBe(words)

@@ -11,6 +11,7 @@ const WORDINGS: readonly (readonly [RegExp, string])[] = [
   [/^its weight can be set .*leave out --write-transcript$/, 'its weight can be set in memory alone, without writing into the transcript'],
   [/^name files or folders, or (?:set|use) --.*$/, 'choose files or folders'],
   [/^`recollect doctor --repair` mends it$/, 'repair mends it'],
+  [/^(?:memory\.db is damaged: )?`recollect rebuild` makes it anew(.*)$/, 'repair, in Storage, makes the database anew$1'],
   [/^(.*), or use --\S+.*$/, '$1'],
 ]
 /** Words that only a terminal knows. */
