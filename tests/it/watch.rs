@@ -16,7 +16,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A program that follows, and what it says.
 struct Watcher {
-    child: Child,
+    /// None once it was waited for.
+    child: Option<Child>,
     lines: Receiver<Value>,
 }
 
@@ -35,7 +36,7 @@ impl Watcher {
                 }
             }
         });
-        Self { child, lines }
+        Self { child: Some(child), lines }
     }
 
     /// Waits for a line.
@@ -66,16 +67,27 @@ impl Watcher {
     }
 
     fn signal(&self, environment: &TestEnvironment, signal: &str) {
-        let pid = self.child.id().to_string();
+        let pid = self.child.as_ref().expect("a program that runs").id().to_string();
         environment.run(environment.command("kill").args([signal, &pid])).done();
     }
 
     /// Asks it to end, as a system that shuts down does.
-    fn terminate(self, environment: &TestEnvironment) {
+    fn terminate(mut self, environment: &TestEnvironment) {
         self.signal(environment, "-TERM");
-        let output = self.child.wait_with_output().expect("a program that ends");
+        let child = self.child.take().expect("a program that runs");
+        let output = child.wait_with_output().expect("a program that ends");
         let run = environment.ended(output).done();
         assert!(run.stderr().is_empty(), "it ends without complaint: {run}");
+    }
+}
+
+impl Drop for Watcher {
+    /// A test that fails leaves no program behind.
+    fn drop(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
     }
 }
 
@@ -125,7 +137,7 @@ fn the_folder_may_be_missing_and_be_removed_and_made_again() {
 #[test]
 fn when_the_one_that_follows_is_killed_another_takes_over() {
     let environment = TestEnvironment::new();
-    let mut first = Watcher::start(&environment);
+    let first = Watcher::start(&environment);
     first.until_state("following");
     let second = Watcher::start(&environment);
     second.until_state("elsewhere");
@@ -134,7 +146,7 @@ fn when_the_one_that_follows_is_killed_another_takes_over() {
     first.until_session(&seen, "new");
 
     first.signal(&environment, "-KILL");
-    first.child.wait().expect("it is gone");
+    drop(first);
     second.until_state("following");
     let next = Transcript::new("next").work("next", 1);
     environment.write(&next);
