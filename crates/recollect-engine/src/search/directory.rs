@@ -1,11 +1,15 @@
 //! The folder of the index as tantivy writes it, with files that are their owner's only.
 
+use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tantivy::Directory;
 use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
-use tantivy::directory::{DirectoryLock, FileHandle, Lock, MmapDirectory, WatchCallback, WatchHandle, WritePtr};
+use tantivy::directory::{
+    AntiCallToken, DirectoryLock, FileHandle, Lock, MmapDirectory, TerminatingWrite, WatchCallback, WatchHandle,
+    WritePtr,
+};
 
 use crate::home::open_private;
 
@@ -36,15 +40,18 @@ impl Directory for PrivateDirectory {
     }
 
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
-        let file = self.files.open_write(path)?;
+        let mut options = fs_err::OpenOptions::new();
+        options.write(true).create_new(true);
         #[cfg(unix)]
         {
-            use std::os::unix::fs::PermissionsExt;
-            let private = std::fs::Permissions::from_mode(0o600);
-            fs_err::set_permissions(self.root.join(path), private)
-                .map_err(|error| OpenWriteError::wrap_io_error(error, path.to_owned()))?;
+            use fs_err::os::unix::fs::OpenOptionsExt;
+            options.mode(0o600);
         }
-        Ok(file)
+        let file = options.open(self.root.join(path)).map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists => OpenWriteError::FileAlreadyExists(path.to_owned()),
+            _ => OpenWriteError::wrap_io_error(error, path.to_owned()),
+        })?;
+        Ok(BufWriter::new(Box::new(PrivateFile(file))))
     }
 
     fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
@@ -68,5 +75,24 @@ impl Directory for PrivateDirectory {
 
     fn watch(&self, callback: WatchCallback) -> tantivy::Result<WatchHandle> {
         self.files.watch(callback)
+    }
+}
+
+/// A file that is written once, from its beginning to its end; its owner's only from the moment it is there.
+struct PrivateFile(fs_err::File);
+
+impl Write for PrivateFile {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.0.flush()
+    }
+}
+
+impl TerminatingWrite for PrivateFile {
+    fn terminate_ref(&mut self, _: AntiCallToken) -> std::io::Result<()> {
+        self.0.sync_data()
     }
 }
