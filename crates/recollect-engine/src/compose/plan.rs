@@ -240,7 +240,8 @@ impl<'p, 'a> Seat<'p, 'a> {
         let unused = share - rendition.tokens;
         let cannot_use = unused > share / UNUSED_PART && unused > 16;
         if cannot_use {
-            self.need.most = rendition.tokens.max(self.need.least);
+            // What it has is its own: others that need more later cannot be dealt a part of it.
+            (self.need.least, self.need.most) = (rendition.tokens, rendition.tokens);
             self.settled = true;
         }
         let pick = Pick::New;
