@@ -198,6 +198,22 @@ pub fn set_aside(path: &Path) -> Result<PathBuf> {
     Ok(aside)
 }
 
+/// Reads a JSON file of our own; the default when there is none, or none that is understood: that one is set aside.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn read_or_set_aside<T: serde::de::DeserializeOwned + Default>(path: &Path) -> Result<T> {
+    let bytes = match fs_err::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(T::default()),
+        Err(error) => return Err(error.into()),
+    };
+    match serde_json::from_slice(&bytes) {
+        Ok(value) => Ok(value),
+        Err(_) => set_aside(path).map(|_| T::default()),
+    }
+}
+
 /// Opens a lock file and waits until nobody else holds it; it is let go when it is dropped, by a crash too.
 pub fn hold(path: &Path) -> Result<fs_err::File> {
     let lock = open_private(path)?;

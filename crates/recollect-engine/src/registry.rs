@@ -190,17 +190,9 @@ fn take_in(
         return Err(error);
     }
     for container in &containers {
-        for project in container::ingest(container, project, &meter, &mut report)? {
-            if !projects.contains(&project) {
-                projects.push(project);
-            }
-        }
+        add_new(&mut projects, container::ingest(container, project, &meter, &mut report)?);
     }
-    for project in pair::pair(engine, &report)? {
-        if !projects.contains(&project) {
-            projects.push(project);
-        }
-    }
+    add_new(&mut projects, pair::pair(engine, &report)?);
     for rejected in rejected {
         report.files.push(IngestedFile {
             path: rejected.path.display().to_string(),
@@ -244,14 +236,19 @@ fn take_groups(
         let read: Vec<Vec<Taken>> = read.into_iter().collect::<Result<_>>()?;
         report.totals.bytes_stored += batch.finish()?;
         for (groups, taken) in in_transactions(some, read) {
-            for project in commit_or_read_again(engine, groups, (taken, generation), project, meter, report)? {
-                if !projects.contains(&project) {
-                    projects.push(project);
-                }
-            }
+            add_new(projects, commit_or_read_again(engine, groups, (taken, generation), project, meter, report)?);
         }
     }
     Ok(())
+}
+
+/// Adds projects that are not in the list yet.
+fn add_new(projects: &mut Vec<ProjectId>, more: Vec<ProjectId>) {
+    for project in more {
+        if !projects.contains(&project) {
+            projects.push(project);
+        }
+    }
 }
 
 /// Joins small packs when there are many. Everything is kept already: a cancel or a full disk only leaves this for the next time.

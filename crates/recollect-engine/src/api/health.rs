@@ -36,7 +36,7 @@ pub struct Health {
 #[ts(export, optional_fields = nullable)]
 pub struct HealthFinding {
     /// What was checked: `database`, `packs`, `watermarks`, `index`, `manifests`, `originals`,
-    /// `versions`,     /// `permissions`, `backup`.
+    /// `versions`, `permissions`, `backup`.
     pub name: String,
     /// Whether it is sound.
     pub ok: bool,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::api::backup::{Backup, BackupFailure};
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::home::write_atomically;
+use crate::home::{read_or_set_aside, write_atomically};
 use crate::time::Time;
 
 /// The record.
@@ -28,19 +28,7 @@ pub(super) struct Last {
 impl Last {
     /// Nothing when there is none, or none that is understood: that one is moved aside.
     pub(super) fn load(engine: &Engine) -> Result<Self> {
-        let path = engine.home().last_backup();
-        let bytes = match fs_err::read(&path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
-            Err(error) => return Err(error.into()),
-        };
-        match serde_json::from_slice(&bytes) {
-            Ok(last) => Ok(last),
-            Err(_) => {
-                crate::home::set_aside(&path)?;
-                Ok(Self::default())
-            }
-        }
+        read_or_set_aside(&engine.home().last_backup())
     }
 
     /// The same, for who is to make one: the memory has its name then. Only for who holds the lock of backups.

@@ -8,7 +8,7 @@ use crate::api::compression::{CompressionSettings, VersionMessageKind};
 use crate::error::ErrorKind;
 use crate::keepit::verdict::verdict;
 use crate::keepit::{Decay, Ratio, Weight};
-use crate::session::{Block, MessageKind, Role};
+use crate::session::{Block, Role};
 use crate::tokens::Counter;
 
 fn counter() -> Counter {
@@ -36,18 +36,7 @@ fn head() -> SessionHead {
 }
 
 fn message(index: u32, role: Role, blocks: Vec<Block>) -> Message {
-    Message {
-        index,
-        uuid: format!("uuid-{index}"),
-        role,
-        kind: MessageKind::Turn,
-        timestamp: None,
-        reply_id: None,
-        model: None,
-        agent_id: None,
-        cut_lines: None,
-        blocks,
-    }
+    Message { index, uuid: format!("uuid-{index}"), role, ..crate::testing::message(blocks) }
 }
 
 fn text(index: u32, role: Role, text: &str) -> Message {

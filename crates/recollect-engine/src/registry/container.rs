@@ -276,13 +276,9 @@ impl Container<'_> {
     }
 
     fn commit(&mut self, taken: Vec<Taken>) -> Result<()> {
-        for project in
-            commit::commit(self.engine, taken, self.engine.db().generation(), self.project, &mut self.report)?
-        {
-            if !self.projects.contains(&project) {
-                self.projects.push(project);
-            }
-        }
+        let generation = self.engine.db().generation();
+        let changed = commit::commit(self.engine, taken, generation, self.project, &mut self.report)?;
+        super::add_new(&mut self.projects, changed);
         Ok(())
     }
 

@@ -10,11 +10,11 @@ use super::candidate::Candidate;
 use crate::api::ingest::IngestReport;
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::home::{hold, set_aside, write_atomically};
+use crate::home::{hold, read_or_set_aside, write_atomically};
 use crate::ids::SessionId;
 
 /// What was removed, as it is written.
-#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Removed {
     /// Ids that files are named by.
     sessions: BTreeSet<String>,
@@ -28,16 +28,7 @@ impl Removed {
     /// # Errors
     /// When it cannot be read.
     pub(super) fn load(engine: &Engine) -> Result<Self> {
-        let path = engine.home().removed();
-        let bytes = match fs_err::read(&path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
-            Err(error) => return Err(error.into()),
-        };
-        match serde_json::from_slice(&bytes) {
-            Ok(removed) => Ok(removed),
-            Err(_) => set_aside(&path).map(|_| Self::default()),
-        }
+        read_or_set_aside(&engine.home().removed())
     }
 
     /// Whether a file that is not in memory was taken out of it.
@@ -79,7 +70,7 @@ pub(super) fn forget(engine: &Engine, report: &IngestReport) -> Result<()> {
 fn change(engine: &Engine, work: impl FnOnce(&mut Removed)) -> Result<()> {
     let _lock = hold(&engine.home().lock())?;
     let before = Removed::load(engine)?;
-    let mut removed = Removed { sessions: before.sessions.clone(), places: before.places.clone() };
+    let mut removed = before.clone();
     work(&mut removed);
     if removed != before {
         let mut bytes = serde_json::to_vec_pretty(&removed)?;

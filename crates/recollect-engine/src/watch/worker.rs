@@ -370,9 +370,7 @@ impl Worker {
     fn write_mirrors(&mut self) -> Result<()> {
         self.mirror = None;
         let start = Instant::now();
-        let dirty = self.engine.db().read(|rows| rows.dirty_projects())?;
-        let projects: Vec<_> = dirty.into_iter().map(|(project, _)| project).collect();
-        if let Err(error) = self.engine.mirror(&projects) {
+        if let Err(error) = self.engine.mirror_all() {
             self.mirror = Some(Instant::now() + MIRROR);
             return Err(error);
         }

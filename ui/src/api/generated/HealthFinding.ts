@@ -6,7 +6,7 @@
 export type HealthFinding = { 
 /**
  * What was checked: `database`, `packs`, `watermarks`, `index`, `manifests`, `originals`,
- * `versions`,     /// `permissions`, `backup`.
+ * `versions`, `permissions`, `backup`.
  */
 name: string, 
 /**
