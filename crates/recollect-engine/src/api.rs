@@ -14,6 +14,7 @@ pub mod ingest;
 pub mod job;
 pub mod keepit;
 pub mod memory;
+pub mod model;
 pub mod near_duplicates;
 pub mod rebuild;
 pub mod search;
@@ -68,6 +69,7 @@ commands! {
     project_list: memory::projects(memory::ProjectListRequest) -> Vec<memory::Project>;
     config_get: config::read(config::ConfigGetRequest) -> config::ConfigState;
     config_set: config::set(config::ConfigSetRequest) -> config::ConfigState;
+    model_list: model::list(model::ModelListRequest) -> Vec<crate::models::Model>;
 
     session_ingest: ingest::ingest(ingest::IngestRequest) -> ingest::IngestReport;
     session_list: session::list(session::SessionListRequest) -> session::SessionPage;

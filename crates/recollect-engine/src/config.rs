@@ -18,13 +18,14 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::home::write_atomically;
 use crate::keepit::decay::exact;
 use crate::keepit::{Decay, Weight};
+use crate::models::OwnModel;
 use crate::time::Time;
 
 use document::Document;
 use settings::{SETTINGS, VERSION};
 
 /// The configuration as the engine uses it: every value checked, defaults for what the file does not say.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Config {
     /// Most bytes that the cache may take.
     pub max_cache_bytes: u64,
@@ -44,6 +45,8 @@ pub struct Config {
     pub watch: bool,
     /// Folders of exports that are followed too; none lets the latest export be looked for where people keep them.
     pub export_folders: Vec<PathBuf>,
+    /// The user's own language models.
+    pub own_models: Vec<OwnModel>,
     /// The model that language-model engines ask.
     pub model: String,
     /// How keepits decay.
@@ -74,6 +77,7 @@ impl Config {
             auto_register_sessions: truth(document, "defaults.autoRegisterSessions"),
             watch: truth(document, "watch.enabled"),
             export_folders: serde_json::from_value(value_at(document, "watch.exportFolders").clone())?,
+            own_models: OwnModel::list(value_at(document, "models.own"))?,
             model: value_at(document, "defaults.model").as_str().unwrap_or_default().to_owned(),
             decay: Decay {
                 light: decimal(document, "keepitDecay.compressionBase.light")?,

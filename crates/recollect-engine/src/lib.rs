@@ -26,6 +26,7 @@ mod jobs;
 pub mod keepit;
 mod manifest;
 pub mod memory_context;
+pub mod models;
 pub mod near_duplicates;
 pub mod pairing;
 pub mod rebuild;

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::keepit::decay::{BASE_DECIMALS, GREATEST_DISTANCE, exact};
+use crate::models::OwnModel;
 
 /// Version of the format that is written.
 pub const VERSION: &str = "1.0.0";
@@ -49,6 +50,8 @@ enum Allowed {
     Size,
     /// A list of folders, each by its whole path.
     Folders,
+    /// A list of language models with their windows and prices.
+    Models,
 }
 
 const fn setting(key: &'static str, default: Literal, allowed: Allowed) -> Setting {
@@ -84,6 +87,7 @@ pub const SETTINGS: &[Setting] = &[
     setting("backup.keep", Literal::Whole(3), Allowed::Whole { from: 1, to: 365 }),
     setting("watch.enabled", TRUE, Allowed::Truth),
     setting("watch.exportFolders", Literal::Empty, Allowed::Folders),
+    setting("models.own", Literal::Empty, Allowed::Models),
 ];
 
 impl Setting {
@@ -124,6 +128,7 @@ impl Allowed {
             Self::Folders => value.as_array().is_some_and(|folders| {
                 folders.iter().all(|folder| folder.as_str().is_some_and(|folder| Path::new(folder).is_absolute()))
             }),
+            Self::Models => OwnModel::list(value).is_ok(),
         }
     }
 
@@ -139,6 +144,10 @@ impl Allowed {
             Self::Fraction { decimals } => format!("a number from 0 to 1 with at most {decimals} decimals"),
             Self::Whole { from, to } => format!("a whole number from {from} to {to}"),
             Self::Folders => "a list of folders by their whole paths, such as [\"/home/ada/exports\"]".to_owned(),
+            Self::Models => "a list of models such as \
+                [{\"id\": \"qwen3:32b\", \"contextWindow\": 32768, \"inputPrice\": 0, \"outputPrice\": 0}], with prices in \
+                dollars for a million tokens"
+                .to_owned(),
             Self::Size => "a size such as \"500MB\" or \"1GB\"".to_owned(),
         }
     }
