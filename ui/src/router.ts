@@ -14,6 +14,7 @@ export const router = createRouter({
     { path: '/search', name: 'search', component: () => import('./views/SearchView.vue') },
     { path: '/storage', name: 'storage', component: () => import('./views/StorageView.vue') },
     { path: '/storage/near-duplicates', name: 'near-duplicates', component: () => import('./views/NearDuplicatesView.vue') },
+    { path: '/settings', name: 'settings', component: () => import('./views/SettingsView.vue') },
     { path: '/:rest(.*)*', redirect: '/' },
   ],
 })

@@ -167,7 +167,7 @@ fn in_file(path: &Path, error: Error) -> Error {
 }
 
 /// The value at a dotted key; `null` when there is none.
-fn value_at<'a>(document: &'a Value, key: &str) -> &'a Value {
+pub(crate) fn value_at<'a>(document: &'a Value, key: &str) -> &'a Value {
     key.split('.').try_fold(document, |value, part| value.get(part)).unwrap_or(&Value::Null)
 }
 

@@ -3,4 +3,4 @@
 import { ref } from 'vue'
 
 export const listFolded = ref(false)
-export const sessionTab = ref<'messages' | 'versions' | 'keepits'>('messages')
+export const sessionTab = ref<'messages' | 'versions' | 'keepits' | 'lineage'>('messages')

@@ -29,3 +29,6 @@ Object.defineProperties(HTMLElement.prototype, {
   clientWidth: { configurable: true, get: () => 400 },
 })
 Element.prototype.scrollTo ??= () => undefined
+
+// No window is wide here: media queries match nothing.
+window.matchMedia ??= (query) => Object.assign(new EventTarget(), { matches: false, media: query, onchange: null, addListener: () => undefined, removeListener: () => undefined })

@@ -22,9 +22,9 @@ export interface SessionRowItem {
 
 export type ListRow = MonthRow | SessionRowItem
 
-/** Rows in the order of the sessions; months only where the order is by time. */
-export function sessionRows(sessions: readonly SessionSummary[], sort: SessionSort): ListRow[] {
-  const byTime = sort === 'newest' || sort === 'oldest'
+/** Rows in the order of the sessions; months only where the order is by time, and where they are wanted. */
+export function sessionRows(sessions: readonly SessionSummary[], sort: SessionSort, months = true): ListRow[] {
+  const byTime = months && (sort === 'newest' || sort === 'oldest')
   const rows: ListRow[] = []
   let current: MonthRow | undefined
   sessions.forEach((session, position) => {

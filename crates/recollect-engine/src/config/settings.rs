@@ -4,7 +4,9 @@ use std::path::Path;
 use std::str::FromStr;
 
 use bytesize::ByteSize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use ts_rs::TS;
 
 use crate::error::{Error, Result};
 use crate::keepit::decay::{BASE_DECIMALS, GREATEST_DISTANCE, exact};
@@ -54,6 +56,38 @@ enum Allowed {
     Models,
 }
 
+/// What a value may be, for a face that asks for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+#[ts(export)]
+pub enum SettingRule {
+    /// One of some words.
+    Word {
+        /// The words.
+        words: Vec<String>,
+    },
+    /// Any words.
+    Text,
+    /// Yes or no.
+    Truth,
+    /// A number from 0 to 1.
+    Fraction {
+        /// How many decimals it may have.
+        decimals: u32,
+    },
+    /// A whole number.
+    Whole {
+        /// The least.
+        from: u32,
+        /// The greatest.
+        to: u32,
+    },
+    /// A number of bytes with its unit.
+    Size,
+    /// A list of folders, each by its whole path.
+    Folders,
+}
+
 const fn setting(key: &'static str, default: Literal, allowed: Allowed) -> Setting {
     Setting { key, default, allowed }
 }
@@ -100,6 +134,24 @@ impl Setting {
             Literal::Number(number) => number.into(),
             Literal::Empty => Value::Array(Vec::new()),
         }
+    }
+
+    /// What a value of it may be.
+    pub fn rule(&self) -> SettingRule {
+        match self.allowed {
+            Allowed::Word(words) => SettingRule::Word { words: words.iter().map(|&word| word.to_owned()).collect() },
+            Allowed::Text => SettingRule::Text,
+            Allowed::Truth => SettingRule::Truth,
+            Allowed::Fraction { decimals } => SettingRule::Fraction { decimals },
+            Allowed::Whole { from, to } => SettingRule::Whole { from, to },
+            Allowed::Size => SettingRule::Size,
+            Allowed::Folders => SettingRule::Folders,
+        }
+    }
+
+    /// What a value of it may be, in words.
+    pub fn in_words(&self) -> String {
+        self.allowed.in_words()
     }
 
     /// Fails, naming key, value and what is allowed, when the setting may not have the value.

@@ -264,3 +264,17 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_face_is_told_what_each_setting_may_be_and_which_values_are_wrong() {
+    let folder = Folder::with(r#"{"storage": {"maxCacheSize": "much"}, "backup": {"keep": 7}}"#);
+    let state = crate::api::config::ConfigState::of(effective(&folder.path()).unwrap(), String::new());
+    assert_eq!(state.settings.len(), SETTINGS.len(), "none is left out");
+    let of = |key: &str| state.settings.iter().find(|setting| setting.key == key).unwrap();
+    let keep = of("backup.keep");
+    assert_eq!((&keep.value, &keep.default), (&json!(7), &json!(3)));
+    assert_eq!(keep.rule, settings::SettingRule::Whole { from: 1, to: 365 });
+    assert!(keep.fault.is_none());
+    let fault = of("storage.maxCacheSize").fault.as_deref().unwrap();
+    assert!(fault.contains("much") && fault.contains("1GB"), "says what is there and what may be: {fault}");
+}

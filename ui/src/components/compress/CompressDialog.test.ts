@@ -12,7 +12,7 @@ import CompressDialog from './CompressDialog.vue'
 async function open(answers: Answers = {}): Promise<{ host: TestHost } & Floating> {
   const session = aSession({ messages: 450, tokens: 100_234, keepits: 2, distance: 1 })
   const host = useTestHost({
-    config_get: () => ({ config: {}, path: '' }),
+    config_get: () => ({ config: {}, path: '', settings: [] }),
     session_get: () => ({ summary: session, distance_by_hand: false }) as never,
     session_map: () => ({ messages: 450, buckets: [{ first: 0, messages: 225, tokens: 60_000 }, { first: 225, messages: 225, tokens: 40_234 }], keepits: [{ marker_id: 'k1', index: 12, weight: 1 }], compactions: [] }),
     version_list: () => ({ session_id: session.session_id, original_tokens: 100_234, original_messages: 450, versions: [aVersion()] }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bordersOf, columnWidths, MOST_TIERS, READY_TIERS, shares, splitWidest, withBorders, withoutBorder, withRatio } from './tiers'
+import { bordersOf, columnWidths, lastMessage, MOST_TIERS, READY_TIERS, shares, splitAt, splitTier, withBorders, withLastMessage, withoutBorder, withoutTier, withRatio } from './tiers'
 
 const standard = [...READY_TIERS.standard]
 
@@ -26,13 +26,31 @@ describe('tiers', () => {
     expect(withRatio(standard, 0, 4)[1]).toEqual(standard[1])
   })
 
-  it('split at the widest and join again', () => {
+  it('split and join again', () => {
     const one = [{ end_percent: 40, compaction_ratio: 20, aggressiveness: null }, { end_percent: 100, compaction_ratio: 5, aggressiveness: null }]
-    expect(bordersOf(splitWidest(one))).toEqual([40, 70])
-    expect(withoutBorder(splitWidest(one), 1)).toEqual(one)
+    expect(bordersOf(splitTier(one, 1))).toEqual([40, 70])
+    expect(withoutBorder(splitTier(one, 1), 1)).toEqual(one)
     let many = standard
-    for (let turn = 0; turn < 20; turn++) many = splitWidest(many)
+    for (let turn = 0; turn < 20; turn++) many = splitTier(many, turn % many.length)
     expect(many).toHaveLength(MOST_TIERS)
+  })
+
+  it('end with the message that was typed, within their neighbours, and stay there while others are dragged', () => {
+    const typed = withLastMessage(standard, 1, 203, 450)
+    expect(typed.map((tier) => lastMessage(tier, 450))).toEqual([113, 203, 338, 405, 450])
+    expect(bordersOf(withBorders(typed, [20, bordersOf(typed)[1] ?? 0, 75, 90]))[1], 'not rounded to a percent').toBe(bordersOf(typed)[1])
+    expect(lastMessage(withLastMessage(standard, 1, 1, 450)[1], 450), 'a tier keeps a message').toBe(114)
+    expect(lastMessage(withLastMessage(standard, 1, 9999, 450)[1], 450), 'and so does the next').toBe(337)
+    expect(withLastMessage(standard, 4, 3, 450), 'the last ends with the session').toEqual(standard)
+  })
+
+  it('are split where it is wanted and taken out again, first and last alike', () => {
+    expect(bordersOf(splitAt(standard, 60))).toEqual([25, 50, 60, 75, 90])
+    expect(bordersOf(splitAt(standard, 50.4)), 'not narrower than can be seen').toEqual([25, 50, 52, 75, 90])
+    expect(bordersOf(splitTier(standard, 1))).toEqual([25, 38, 50, 75, 90])
+    expect(withoutTier(standard, 0).map((tier) => [tier.end_percent, tier.compaction_ratio])).toEqual([[50, 15], [75, 10], [90, 5], [100, 3]])
+    expect(withoutTier(standard, 4).map((tier) => [tier.end_percent, tier.compaction_ratio])).toEqual([[25, 25], [50, 15], [75, 10], [100, 5]])
+    expect(withoutTier([standard[4] ?? { end_percent: 100, compaction_ratio: 3 }], 0)).toHaveLength(1)
   })
 
   it('have columns that fill the row, none too narrow for its figures', () => {

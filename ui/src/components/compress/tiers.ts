@@ -30,9 +30,25 @@ export function withBorders(tiers: readonly TierConfig[], borders: readonly numb
   return tiers.map((each, index) => {
     if (index === tiers.length - 1) return { ...each, end_percent: 100 }
     const after = 100 - NARROWEST * (tiers.length - 1 - index)
-    before = Math.min(after, Math.max(before + NARROWEST, Math.round(borders[index] ?? each.end_percent)))
+    const wanted = borders[index] ?? each.end_percent
+    // A border that was not moved stays where it was typed.
+    before = Math.min(after, Math.max(before + NARROWEST, wanted === each.end_percent ? wanted : Math.round(wanted)))
     return { ...each, end_percent: before }
   })
+}
+
+/** Ends a tier with a message, counted from 1; it stays between its neighbours, each with a message at least. */
+export function withLastMessage(tiers: readonly TierConfig[], index: number, last: number, messages: number): TierConfig[] {
+  if (index >= tiers.length - 1 || messages < tiers.length) return [...tiers]
+  const first = index === 0 ? 1 : lastMessage(tiers[index - 1], messages) + 1
+  const next = index + 2 === tiers.length ? messages : lastMessage(tiers[index + 1], messages)
+  const end = Math.min(next - 1, Math.max(first, last))
+  return tiers.map((each, at) => (at === index ? { ...each, end_percent: (end / messages) * 100 } : each))
+}
+
+/** The last message of a tier, counted from 1, as the engine rounds it. */
+export function lastMessage(one: TierConfig | undefined, messages: number): number {
+  return Math.round(((one?.end_percent ?? 0) / 100) * messages)
 }
 
 /** Another ratio for one tier; its level follows the ratio from then on. */
@@ -40,15 +56,32 @@ export function withRatio(tiers: readonly TierConfig[], index: number, ratio: nu
   return tiers.map((each, at) => (at === index ? { ...each, compaction_ratio: ratio, aggressiveness: null } : each))
 }
 
-/** Cuts the widest tier in two. */
-export function splitWidest(tiers: readonly TierConfig[]): TierConfig[] {
-  const spans = shares(tiers)
-  const widest = spans.indexOf(Math.max(...spans))
-  const one = tiers[widest]
-  const width = spans[widest] ?? 0
-  if (one === undefined || tiers.length >= MOST_TIERS || width < 2 * NARROWEST) return [...tiers]
-  const middle = Math.round(one.end_percent - width / 2)
-  return [...tiers.slice(0, widest), { ...one, end_percent: middle }, one, ...tiers.slice(widest + 1)]
+/** Whether a tier can be cut in two. */
+export function canSplit(tiers: readonly TierConfig[], index: number): boolean {
+  return tiers.length < MOST_TIERS && (shares(tiers)[index] ?? 0) >= 2 * NARROWEST
+}
+
+/** Cuts a tier in two, in its middle. */
+export function splitTier(tiers: readonly TierConfig[], index: number): TierConfig[] {
+  const one = tiers[index]
+  return one === undefined ? [...tiers] : splitAt(tiers, one.end_percent - (shares(tiers)[index] ?? 0) / 2)
+}
+
+/** Puts a border at a place in percent; both sides are as the tier was. Nothing happens next to another border. */
+export function splitAt(tiers: readonly TierConfig[], percent: number): TierConfig[] {
+  const index = tiers.findIndex((each) => percent < each.end_percent)
+  const one = tiers[index]
+  if (one === undefined || !canSplit(tiers, index)) return [...tiers]
+  const before = tiers[index - 1]?.end_percent ?? 0
+  const middle = Math.min(one.end_percent - NARROWEST, Math.max(before + NARROWEST, Math.round(percent)))
+  return [...tiers.slice(0, index), { ...one, end_percent: middle }, one, ...tiers.slice(index + 1)]
+}
+
+/** Takes a tier out; the one before it, or for the first the one behind, takes in its messages. */
+export function withoutTier(tiers: readonly TierConfig[], index: number): TierConfig[] {
+  if (tiers.length < 2) return [...tiers]
+  const end = tiers[index]?.end_percent ?? 100
+  return tiers.flatMap((each, at) => (at === index ? [] : [at === index - 1 ? { ...each, end_percent: end } : each]))
 }
 
 /** Takes a border away; the tier before it takes in the one behind. */
