@@ -14,6 +14,7 @@ const WORDS: Record<string, Words> = {
   'defaults.compressionPreset': { label: 'Tiers to begin with', about: 'What the dialog proposes; each compression can differ.', words: { gentle: 'Gentle', standard: 'Standard', aggressive: 'Aggressive' } },
   'defaults.keepitDecayEnabled': { label: 'Keepits decay', about: 'Off: every keepit is kept word for word unless a compression says otherwise.' },
   'defaults.model': { label: 'Model', about: 'Which model engines ask when none is chosen.' },
+  'models.own': { label: 'Models', about: 'Context windows and prices that estimates count with. Add your own, or one whose price has changed: with the same name it takes the place of ours.' },
   'defaults.autoRegisterSessions': { label: 'Begin by itself', about: 'A memory that is still empty takes in what Claude Code has, without being asked.' },
   'keepitDecay.compressionBase.light': { label: 'Base at light', about: 'Where the threshold begins at ratios up to 5:1.' },
   'keepitDecay.compressionBase.moderate': { label: 'Base at moderate', about: 'Where it begins from 6:1 to 15:1.' },
@@ -34,7 +35,7 @@ const WORDS: Record<string, Words> = {
 
 const SECTIONS: readonly { id: string; title: string; about: string; keys: readonly string[] }[] = [
   { id: 'compression', title: 'Compression', about: '', keys: ['defaults.compressionPreset', 'defaults.keepitDecayEnabled'] },
-  { id: 'engines', title: 'Engines and models', about: 'The built-in engine works on this machine. Others send text away, and only when you pick them.', keys: ['engines.', 'models', 'defaults.model'] },
+  { id: 'engines', title: 'Engines and models', about: 'The built-in engine works on this machine. Others send text away, and only when you pick them.', keys: ['engines.', 'defaults.model', 'models'] },
   { id: 'decay', title: 'Keepit decay', about: 'A keepit survives when its weight is at least base + ratio / 100 × distance / greatest distance.', keys: ['keepitDecay.'] },
   { id: 'storage', title: 'Storage', about: '', keys: ['storage.'] },
   { id: 'sources', title: 'Claude Code', about: '', keys: ['watch.enabled', 'defaults.autoRegisterSessions', 'watch.'] },

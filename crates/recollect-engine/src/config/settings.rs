@@ -86,6 +86,8 @@ pub enum SettingRule {
     Size,
     /// A list of folders, each by its whole path.
     Folders,
+    /// A list of language models with their windows and prices.
+    Models,
 }
 
 const fn setting(key: &'static str, default: Literal, allowed: Allowed) -> Setting {
@@ -146,6 +148,7 @@ impl Setting {
             Allowed::Whole { from, to } => SettingRule::Whole { from, to },
             Allowed::Size => SettingRule::Size,
             Allowed::Folders => SettingRule::Folders,
+            Allowed::Models => SettingRule::Models,
         }
     }
 

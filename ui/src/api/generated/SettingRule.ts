@@ -19,4 +19,4 @@ from: number,
 /**
  * The greatest.
  */
-to: number, } | { "kind": "size" } | { "kind": "folders" };
+to: number, } | { "kind": "size" } | { "kind": "folders" } | { "kind": "models" };
