@@ -35,8 +35,9 @@ fn the_short_help_lists_every_command() {
       compress         Compress a session into a new version
       versions         List the compression versions of a session, or delete some
       diff             Compare two versions of a session; `original` names the session itself
+      suggest          Suggest sessions for what you are about to do
       compose          Join sessions into a context of at most so many tokens
-      compositions     List the compositions, show one, or delete one
+      compositions     List the compositions; show, refresh, copy, export or delete one
       resume           Put a composition where Claude Code finds it as a session
       import           Take over a MEMORY-CONTEXT folder
       export           Write the memory as a MEMORY-CONTEXT folder
@@ -80,7 +81,7 @@ fn every_command_has_help_that_says_what_it_does() {
         assert!(help.lines().next().is_some_and(|line| line.len() > 10), "`{command} --help` says what it does");
         count += 1;
     }
-    assert_eq!(count, 28, "commands in the help");
+    assert_eq!(count, 29, "commands in the help");
 }
 
 #[test]

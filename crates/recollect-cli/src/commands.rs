@@ -27,6 +27,7 @@ mod search;
 mod sessions;
 mod show;
 mod stats;
+mod suggest;
 mod versions;
 mod watch;
 
@@ -60,6 +61,7 @@ pub(crate) enum Command {
     Compress(compress::Compress),
     Versions(versions::Versions),
     Diff(diff::Diff),
+    Suggest(suggest::Suggest),
     Compose(compose::Compose),
     Compositions(compositions::Compositions),
     Resume(resume::Resume),
@@ -96,6 +98,7 @@ impl Command {
             Self::Compress(command) => command.run(face),
             Self::Versions(command) => command.run(face),
             Self::Diff(command) => command.run(face),
+            Self::Suggest(command) => command.run(face),
             Self::Compose(command) => command.run(face),
             Self::Compositions(command) => command.run(face),
             Self::Export(command) => command.run(face),

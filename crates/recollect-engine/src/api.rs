@@ -20,6 +20,7 @@ pub mod rebuild;
 pub mod search;
 pub mod session;
 pub mod storage;
+pub mod suggest;
 pub mod watch;
 
 use serde_json::Value;
@@ -104,6 +105,10 @@ commands! {
     composition_list: composition::list(composition::CompositionListRequest) -> Vec<composition::Composition>;
     composition_get: composition::detail(composition::CompositionNameRequest) -> composition::CompositionDetail;
     composition_remove: composition::remove(composition::CompositionNameRequest) -> composition::Composition;
+    composition_refresh: composition::refresh(composition::CompositionRefreshRequest) -> composition::CompositionRefreshed;
+    composition_duplicate: composition::duplicate(composition::CompositionDuplicateRequest) -> composition::Composition;
+    composition_export: composition::export(composition::CompositionExportRequest) -> composition::CompositionExported;
+    context_suggest: suggest::context(suggest::SuggestRequest) -> suggest::Suggestions;
     resume_create: composition::resume(composition::ResumeRequest) -> composition::Resumed;
 
     context_import: context::import(context::ContextImportRequest) -> context::ContextImported;

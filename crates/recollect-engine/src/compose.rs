@@ -3,24 +3,31 @@
 //! `select`, `allocate`, `plan`, `join`, `render` and `name` are pure; `material` reads, `store` writes.
 
 mod allocate;
+mod dealing;
 mod draft;
+mod export;
+mod figures;
 mod join;
 mod material;
 mod name;
 mod plan;
+mod portion;
 mod render;
+mod renew;
 mod select;
+mod started;
+mod states;
 mod store;
 mod tighten;
 mod words;
 
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use uuid::Uuid;
 
 use crate::api::composition::{
-    Composition, CompositionDetail, CompositionFormat, CompositionPreview, CompositionRequest, ResumeRequest, Resumed,
+    Composition, CompositionDetail, CompositionFormat, CompositionPreview, CompositionRequest,
 };
 use crate::api::compression::VersionRemoveRequest;
 use crate::db::CompositionRow;
@@ -29,13 +36,19 @@ use crate::engine::{Call, Engine};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Progress};
 use crate::ids::{CompositionId, SessionId, VersionId};
-use crate::resume::{self, WorkingFolder};
-use crate::transcript::{self, Frame, Saying};
+use crate::transcript::{self, Frame};
 use crate::versions;
-use draft::Draft;
+use draft::{Draft, Freshness};
+
 use render::{markdown, sayings};
 use select::Pick;
 use store::Placed;
+
+pub use export::export;
+pub(crate) use portion::{Wish, portions};
+pub use renew::{duplicate, refresh};
+pub(crate) use started::bytes_written;
+pub use started::resume;
 
 /// The composition as Markdown.
 const MARKDOWN: &str = "composed.md";
@@ -55,8 +68,8 @@ const CLIENT_VERSION: &str = "2.0.76";
 /// `Usage` when the request is wrong in itself, `NotFound` for a session or version that is not there, `OverBudget` when
 /// keepits that must stay do not fit. A version that was asked for and is too large is no error here: see `over`.
 pub fn preview(call: &Call<'_>, request: &CompositionRequest) -> Result<CompositionPreview> {
-    let materials = draft::materials(call, request)?;
-    Ok(Draft::make(call, request, &materials)?.preview())
+    let asked = draft::asked(call, request, Freshness::Any)?;
+    Ok(Draft::make(call, &asked)?.preview())
 }
 
 /// Makes a composition: new versions where none suits, then its files, then its row.
@@ -64,16 +77,21 @@ pub fn preview(call: &Call<'_>, request: &CompositionRequest) -> Result<Composit
 /// # Errors
 /// As [`preview`]; `OverBudget` when it does not fit, with what each component needs; `Conflict` when the name is taken.
 pub fn create(call: &Call<'_>, request: &CompositionRequest) -> Result<Composition> {
+    create_with(call, request, Freshness::Any)
+}
+
+/// The same, of versions that are fresh enough.
+fn create_with(call: &Call<'_>, request: &CompositionRequest, freshness: Freshness) -> Result<Composition> {
     let engine = call.engine;
     let name = name::checked(&request.name)?;
     // Said before minutes of compressing, and again when it is written.
     taken_by(engine, &name, request.replace)?;
-    let materials = draft::materials(call, request)?;
-    let mut draft = Draft::make(call, request, &materials)?;
+    let asked = draft::asked(call, request, freshness)?;
+    let mut draft = Draft::make(call, &asked)?;
     draft.check_budget()?;
     call.cancel.check()?;
     let made = make_versions(call, &mut draft)?;
-    let written = write(call, &name, request, &draft);
+    let written = write(call, &name, &asked.stored, &draft);
     if written.is_err() {
         // Versions that only this composition would have taken.
         for (session, version) in made {
@@ -138,12 +156,14 @@ fn write(call: &Call<'_>, name: &str, request: &CompositionRequest, draft: &Draf
         project_id: project_id.clone(),
         created_at: now,
         budget: request.budget,
-        allocation: request.allocation.unwrap_or_default(),
+        allocation: dealing::allocation(request),
+        task: request.task.clone(),
         components: draft.components(),
         total_tokens: draft.total_tokens,
         total_messages: draft.total_messages(),
         files: files.iter().map(|(file, _)| (*file).to_owned()).chain([DOCUMENT.to_owned()]).collect(),
         used_in_sessions: Vec::new(),
+        stale: Vec::new(),
     };
     let row = CompositionRow {
         record,
@@ -153,11 +173,30 @@ fn write(call: &Call<'_>, name: &str, request: &CompositionRequest, draft: &Draf
     document["leftOut"] = document::camel(serde_json::to_value(draft.left_out())?);
     document["sharedMessages"] = draft.shared_messages().into();
     files.push((DOCUMENT, pretty(&document)?));
+    keep(engine, row, files, request.replace)
+}
 
+/// Puts the files and the row of a composition in their places, all or none; its document comes last. What it replaces
+/// goes, and the sessions that were started from that one are its own.
+fn keep(
+    engine: &Engine,
+    mut row: CompositionRow,
+    mut files: Vec<(&'static str, String)>,
+    replace: bool,
+) -> Result<Composition> {
+    let (name, project_id) = (row.record.name.clone(), row.record.project_id.clone());
     let lock = crate::home::hold(&engine.home().lock())?;
-    let old = taken_by(engine, name, request.replace)?;
+    let old = taken_by(engine, &name, replace)?;
+    if let Some(old) = old.as_ref().filter(|old| !old.record.used_in_sessions.is_empty()) {
+        row.record.used_in_sessions.clone_from(&old.record.used_in_sessions);
+        if let Some((_, document)) = files.last_mut().filter(|(file, _)| *file == DOCUMENT) {
+            let mut with_sessions: Value = serde_json::from_str(document)?;
+            with_sessions["usedInSessions"] = serde_json::json!(row.record.used_in_sessions);
+            *document = pretty(&with_sessions)?;
+        }
+    }
     let replaced = old.as_ref().map(|old| folder_of(engine, old));
-    let placed = store::place(&engine.home().composed(&project_id), name, &files, replaced.as_deref())?;
+    let placed = store::place(&engine.home().composed(&project_id), &name, &files, replaced.as_deref())?;
     let stored = engine.db().write(|rows| {
         if let Some(old) = &old {
             rows.remove_composition(&old.record.composition_id)?;
@@ -175,7 +214,7 @@ fn write(call: &Call<'_>, name: &str, request: &CompositionRequest, draft: &Draf
     }
     drop(lock);
     engine.mirror_all()?;
-    Ok(with_paths(engine, row.record))
+    with_state(engine, row.record)
 }
 
 /// The composition that has a name already, when it may be replaced.
@@ -199,7 +238,7 @@ fn taken_by(engine: &Engine, name: &str, replace: bool) -> Result<Option<Composi
 /// All compositions, newest first.
 pub fn list(engine: &Engine) -> Result<Vec<Composition>> {
     let rows = engine.db().read(|rows| rows.compositions())?;
-    Ok(rows.into_iter().map(|row| with_paths(engine, row.record)).collect())
+    rows.into_iter().map(|row| with_state(engine, row.record)).collect()
 }
 
 /// A composition with its text.
@@ -212,7 +251,7 @@ pub fn detail(engine: &Engine, name: &str) -> Result<CompositionDetail> {
         transcript::as_markdown(&read(&folder.join(JSONL))?)
     };
     let CompositionRow { record, request } = row;
-    Ok(CompositionDetail { composition: with_paths(engine, record), markdown, request })
+    Ok(CompositionDetail { composition: with_state(engine, record)?, markdown, request })
 }
 
 /// Removes a composition with its files; its versions are free then. Sessions that were started from it stay.
@@ -231,105 +270,6 @@ pub fn remove(engine: &Engine, name: &str) -> Result<Composition> {
     Ok(with_paths(engine, row.record))
 }
 
-/// Writes a new session of Claude Code that goes on from a composition.
-///
-/// # Errors
-/// `NotFound` when there is no such composition, or no folder to run in.
-pub fn resume(engine: &Engine, request: &ResumeRequest) -> Result<Resumed> {
-    let row = find(engine, &request.name)?;
-    let folder = working_folder(engine, &row, request.cwd.as_deref())?;
-    let session_id = Uuid::new_v4();
-    let lines = resume::readdressed(&session_lines(engine, &row)?, session_id, &folder, engine.now())?;
-    // Known before it exists: whoever watches the client's folder never takes it for the user's own.
-    let composition = &row.record.composition_id;
-    let mut sessions = row.record.used_in_sessions.clone();
-    sessions.push(session_id.to_string());
-    set_sessions(engine, &row, &sessions)?;
-    engine.db().write(|rows| rows.put_fact(&bytes_written(&session_id.to_string()), &lines.len().to_string()))?;
-    let project = resume::project_folder(engine.claude_home(), &folder.path);
-    let file = match resume::write_new(&project, session_id, &lines) {
-        Ok(file) => file,
-        Err(error) => {
-            sessions.pop();
-            engine.db().write(|rows| rows.set_sessions_of_composition(composition, &sessions))?;
-            return Err(error);
-        }
-    };
-    engine.mirror(std::slice::from_ref(&row.record.project_id))?;
-    engine.emit(Event::CompositionsChanged);
-    Ok(Resumed {
-        session_id: SessionId::new(session_id.to_string()),
-        file: file.display().to_string(),
-        cwd: folder.path,
-        command: format!("claude --resume {session_id}"),
-    })
-}
-
-/// The fact that says how many bytes a session had that was started from a composition: more are the user's.
-pub(crate) fn bytes_written(session: &str) -> String {
-    format!("bytes_written {session}")
-}
-
-/// Notes the sessions that were started from a composition, in the database and in its document.
-fn set_sessions(engine: &Engine, row: &CompositionRow, sessions: &[String]) -> Result<()> {
-    engine.db().write(|rows| {
-        rows.set_sessions_of_composition(&row.record.composition_id, sessions)?;
-        rows.mark_dirty(&row.record.project_id)
-    })?;
-    let path = folder_of(engine, row).join(DOCUMENT);
-    let before = fs_err::read(&path).ok().map(|bytes| serde_json::from_slice::<Value>(&bytes));
-    let mut document = match before {
-        Some(Ok(document)) if document.is_object() => document,
-        // What is not understood is not written over.
-        Some(_) => {
-            crate::home::set_aside(&path)?;
-            document_of(row)?
-        }
-        None => document_of(row)?,
-    };
-    document["usedInSessions"] = json!(sessions);
-    crate::home::write_atomically(&path, pretty(&document)?.as_bytes())
-}
-
-/// The folder in which the client will run: the one asked for, else that of the composition's project.
-fn working_folder(engine: &Engine, row: &CompositionRow, asked: Option<&str>) -> Result<WorkingFolder> {
-    if let Some(asked) = asked {
-        return WorkingFolder::resolve(Path::new(asked));
-    }
-    let project = engine.db().read(|rows| rows.project(&row.record.project_id))?;
-    let path = project.map(|project| project.original_path).unwrap_or_default();
-    if path.is_empty() {
-        return Err(Error::not_found(format!("the folder of the project of `{}` is not known", row.record.name))
-            .hint("name the folder in which Claude Code is to run: --cwd DIR"));
-    }
-    WorkingFolder::resolve(Path::new(&path)).map_err(|error| {
-        Error { message: format!("the folder of its project is gone: {}", error.message), ..error }
-            .hint("name the folder in which Claude Code is to run: --cwd DIR")
-    })
-}
-
-/// The records of a composition. One that was written as Markdown only opens a session as its summary.
-fn session_lines(engine: &Engine, row: &CompositionRow) -> Result<String> {
-    let folder = folder_of(engine, row);
-    if row.record.files.iter().any(|file| file == JSONL) {
-        return read(&folder.join(JSONL));
-    }
-    let origin = json!({ "composition": row.record.composition_id });
-    let opening = Saying { role: crate::session::Role::User, text: read(&folder.join(MARKDOWN))?, time: None, origin };
-    let mut said = Vec::new();
-    transcript::close(&mut said);
-    let frame = Frame {
-        session_id: Uuid::try_parse(row.record.composition_id.as_str()).unwrap_or_default(),
-        title: &row.record.name,
-        cwd: "",
-        git_branch: "",
-        client_version: CLIENT_VERSION,
-        now: row.record.created_at,
-        tokens_before: row.record.components.iter().map(|component| component.original_tokens).sum(),
-    };
-    Ok(transcript::lines(&frame, &opening, &said))
-}
-
 /// A composition by its name or id.
 fn find(engine: &Engine, name: &str) -> Result<CompositionRow> {
     let rows = engine.db().read(|rows| rows.compositions())?;
@@ -343,6 +283,12 @@ fn find(engine: &Engine, name: &str) -> Result<CompositionRow> {
 
 fn folder_of(engine: &Engine, row: &CompositionRow) -> PathBuf {
     engine.home().composed(&row.record.project_id).join(&row.record.name)
+}
+
+/// With what has become of its sessions, and its files by their whole paths.
+fn with_state(engine: &Engine, mut record: Composition) -> Result<Composition> {
+    record.stale = engine.db().read(|rows| renew::grown(rows, &record))?;
+    Ok(with_paths(engine, record))
 }
 
 /// Files by their whole paths, wherever the memory is now.

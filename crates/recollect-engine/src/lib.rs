@@ -36,6 +36,7 @@ pub mod search;
 pub mod session;
 pub mod sources;
 pub mod storage;
+pub mod suggest;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod time;

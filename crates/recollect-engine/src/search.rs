@@ -11,6 +11,7 @@ mod passages;
 mod plan;
 mod rank;
 mod schema;
+mod sessions;
 mod snippet;
 mod store;
 mod terms;
@@ -20,6 +21,7 @@ mod topics;
 mod update;
 mod words;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -29,7 +31,9 @@ use ts_rs::TS;
 use crate::api::search::{SearchAnswer, SearchRequest, Semantic};
 use crate::engine::{Call, Cancel, Engine};
 use crate::error::{Error, ErrorKind, Result};
+use crate::ids::SessionId;
 
+pub(crate) use sessions::{FileTouches, TaskFit};
 pub(crate) use store::Search;
 
 /// What a passage is.
@@ -112,6 +116,57 @@ pub fn query(call: &Call<'_>, request: &SearchRequest) -> Result<SearchAnswer> {
     let elapsed = if ready.as_millis() > 100 { start.elapsed().saturating_sub(ready) } else { start.elapsed() };
     answer.elapsed_ms = (elapsed.as_secs_f64() * 1e5).round() / 100.0;
     Ok(answer)
+}
+
+/// How sessions fit a task; those that do not at all are not named. With `only`, no others are looked at.
+///
+/// # Errors
+/// When the index cannot be read.
+pub(crate) fn task_fits(
+    call: &Call<'_>,
+    task: &str,
+    only: Option<&[SessionId]>,
+) -> Result<BTreeMap<SessionId, TaskFit>> {
+    asking(call, |searcher, fields| sessions::fits(call.engine, searcher, fields, task, only))
+}
+
+/// The sessions that are about a file, by a path or the end of one.
+///
+/// # Errors
+/// When the index cannot be read.
+pub(crate) fn file_touches(call: &Call<'_>, path: &str) -> Result<BTreeMap<SessionId, FileTouches>> {
+    asking(call, |searcher, fields| sessions::touching(call.engine, searcher, fields, path))
+}
+
+/// The sessions that are about a topic: their titles name it, or they speak of it several times.
+///
+/// # Errors
+/// When the index cannot be read.
+pub(crate) fn about_topic(call: &Call<'_>, topic: &str) -> Result<BTreeSet<SessionId>> {
+    asking(call, |searcher, fields| {
+        let sessions = sessions::sessions_by_file(call.engine)?;
+        let files = topics::files_about(searcher, fields, topic)?;
+        Ok(files.iter().filter_map(|file| sessions.get(file).cloned()).collect())
+    })
+}
+
+/// Asks the index something, once it has what is new; one that is damaged is made anew, once.
+fn asking<T: Default>(call: &Call<'_>, ask: impl Fn(&tantivy::Searcher, &schema::Fields) -> Result<T>) -> Result<T> {
+    let engine = call.engine;
+    make_ready(call, false)?;
+    let asked = || {
+        let Some(index) = store::current(engine)? else { return Ok(T::default()) };
+        ask(&index.searcher(&store::folder(engine, &index.generation))?, &index.fields)
+    };
+    match guarded(engine, asked) {
+        Ok(answer) => Ok(answer),
+        Err(Failed { generation: Some(generation), .. }) => {
+            store::give_up(engine, &generation)?;
+            make_ready(call, false)?;
+            guarded(engine, asked).map_err(|failed| failed.error)
+        }
+        Err(Failed { error, .. }) => Err(error),
+    }
 }
 
 /// Makes everything that is in memory searchable; when another program is doing so already, leaves it to that one.

@@ -4,7 +4,7 @@ use clap::Args;
 use recollect_engine::Result;
 use recollect_engine::api::composition::{
     Allocation, Component, ComponentRequest, Composition, CompositionFormat, CompositionPreview, CompositionRequest,
-    create, preview,
+    Order, create, preview,
 };
 use recollect_engine::ids::CompositionId;
 use serde::Serialize;
@@ -30,8 +30,14 @@ pub(crate) struct Compose {
     #[arg(long = "session", value_name = "ID[@V][=TOKENS]", required = true, value_parser = component)]
     components: Vec<ComponentRequest>,
     /// How the budget is shared where a session does not say
-    #[arg(long, value_name = "HOW", value_parser = choice::<Allocation>(&["even", "by_length", "by_recency"]))]
+    #[arg(long, value_name = "HOW", value_parser = choice::<Allocation>(ALLOCATIONS))]
     allocation: Option<Allocation>,
+    /// What the context is for: sessions that say more about it are given more
+    #[arg(long, value_name = "TEXT")]
+    task: Option<String>,
+    /// Order the sessions by time, the oldest first
+    #[arg(long)]
+    by_time: bool,
     /// Which files to write
     #[arg(long, value_name = "FORMAT", value_parser = choice::<CompositionFormat>(&["markdown", "jsonl", "both"]))]
     format: Option<CompositionFormat>,
@@ -42,6 +48,9 @@ pub(crate) struct Compose {
     #[arg(long)]
     dry_run: bool,
 }
+
+/// Ways of sharing a budget.
+const ALLOCATIONS: &[&str] = &["even", "by_length", "by_recency", "by_relevance", "manual"];
 
 /// A preview with the fields of a composition.
 #[derive(Serialize)]
@@ -61,6 +70,8 @@ impl Compose {
             budget: self.budget,
             components: self.components,
             allocation: self.allocation,
+            task: self.task,
+            order: self.by_time.then_some(Order::ByTime),
             format: self.format,
             replace: self.replace,
         };
@@ -74,14 +85,17 @@ impl Compose {
         let preview = face.call(preview, request.clone())?;
         let document =
             DryRun { dry_run: true, composition_id: None, name: &request.name, files: [], preview: &preview };
-        face.terminal.answer(&document, |out| {
-            out.push_str("Would compose (nothing is written):\n");
-            out.push_str(&components(&preview.components));
-            out.push_str(&sum(preview.total_tokens, preview.budget, preview.total_messages));
-            if preview.over > 0 {
-                out.push_str(&paint(CLOSE, format!("{} tokens over the budget\n", count(preview.over))));
-            }
-        })
+        face.terminal.answer(&document, |out| describe_preview(&preview, out))
+    }
+}
+
+/// A preview for a person.
+pub(super) fn describe_preview(preview: &CompositionPreview, out: &mut String) {
+    out.push_str("Would compose (nothing is written):\n");
+    out.push_str(&components(&preview.components));
+    out.push_str(&sum(preview.total_tokens, preview.budget, preview.total_messages));
+    if preview.over > 0 {
+        out.push_str(&paint(CLOSE, format!("{} tokens over the budget\n", count(preview.over))));
     }
 }
 
@@ -138,7 +152,14 @@ fn components(components: &[Component]) -> String {
             cell(&component.reason),
         ]
     };
-    let mut shown = table(&columns, components.iter().map(row).collect());
+    let mut shown = String::new();
+    if components.iter().any(|component| component.share_reason != components[0].share_reason) {
+        for component in components {
+            shown.push_str(&format!("{}: {}\n", cell(&component.title), component.share_reason));
+        }
+        shown.push('\n');
+    }
+    shown.push_str(&table(&columns, components.iter().map(row).collect()));
     for component in components {
         if let Some(warning) = &component.warning {
             let fix = component.fix.as_ref().map_or_else(String::new, |fix| format!(" (use @{fix})"));

@@ -21,8 +21,14 @@ pub struct CompositionRequest {
     pub budget: u64,
     /// The sessions, in the order of the result.
     pub components: Vec<ComponentRequest>,
-    /// How the budget is shared where a component does not say; even if not given.
+    /// How the budget is shared where a component does not say; by relevance if a task is given, else even.
     pub allocation: Option<Allocation>,
+    /// What the context is for, in the user's words: by relevance, sessions that say more about it are given more.
+    #[serde(default)]
+    pub task: Option<String>,
+    /// The order of the components in the result; as given if not said.
+    #[serde(default)]
+    pub order: Option<Order>,
     /// Which files to write; both if not given.
     pub format: Option<CompositionFormat>,
     /// Replace a composition of the same name.
@@ -57,6 +63,22 @@ pub enum Allocation {
     ByLength,
     /// More for the recent ones.
     ByRecency,
+    /// By what the sessions say about the task of the request.
+    ByRelevance,
+    /// As each component says: all must.
+    Manual,
+}
+
+/// The order of components.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export, rename = "CompositionOrder")]
+pub enum Order {
+    /// As the request names them.
+    #[default]
+    Given,
+    /// By the time of their first messages, the oldest first.
+    ByTime,
 }
 
 /// Which files a composition has.
@@ -129,8 +151,14 @@ pub struct Component {
     pub created: bool,
     /// Tokens of its session's original.
     pub original_tokens: u64,
+    /// Messages of its session's original.
+    #[serde(default)]
+    pub original_messages: u64,
     /// Tokens that it was given.
     pub share: u64,
+    /// Why so many, in words: "62 % of the task's matches".
+    #[serde(default)]
+    pub share_reason: String,
     /// Tokens that it takes.
     pub token_contribution: u64,
     /// Messages that it gives.
@@ -147,7 +175,7 @@ pub struct Component {
 
 /// A composition (2.1.5).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, optional_fields = nullable)]
 pub struct Composition {
     /// Its id.
     pub composition_id: CompositionId,
@@ -161,6 +189,9 @@ pub struct Composition {
     pub budget: u64,
     /// How the budget was shared.
     pub allocation: Allocation,
+    /// What it is for, where that was said.
+    #[serde(default)]
+    pub task: Option<String>,
     /// Its components, in order.
     pub components: Vec<Component>,
     /// Tokens of the whole, with headings.
@@ -171,6 +202,106 @@ pub struct Composition {
     pub files: Vec<String>,
     /// Sessions that were started from it.
     pub used_in_sessions: Vec<String>,
+    /// Sessions of it that have changed since: refreshing makes it anew.
+    #[serde(default, skip_deserializing)]
+    pub stale: Vec<Grown>,
+}
+
+/// A session that has changed since a composition took it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct Grown {
+    /// The session.
+    pub session_id: SessionId,
+    /// Its title.
+    pub title: String,
+    /// Messages that it has more.
+    pub new_messages: u64,
+    /// Tokens that it has more.
+    pub new_tokens: u64,
+}
+
+/// Makes a composition anew, with what its sessions have become.
+#[derive(Debug, Clone, Serialize, Deserialize, TS)]
+#[serde(deny_unknown_fields)]
+#[ts(export)]
+pub struct CompositionRefreshRequest {
+    /// Its name or id.
+    pub name: String,
+    /// Only show what would come out.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+/// What became of a composition. Where no session has changed, it stays as it is.
+#[derive(Debug, Clone, Serialize, Deserialize, TS)]
+#[ts(export, optional_fields = nullable)]
+pub struct CompositionRefreshed {
+    /// The sessions that have changed.
+    pub grown: Vec<Grown>,
+    /// What would come out, of a dry run.
+    pub preview: Option<CompositionPreview>,
+    /// The composition as it is now; none of a dry run.
+    pub composition: Option<Composition>,
+}
+
+/// Copies a composition.
+#[derive(Debug, Clone, Serialize, Deserialize, TS)]
+#[serde(deny_unknown_fields)]
+#[ts(export)]
+pub struct CompositionDuplicateRequest {
+    /// Its name or id.
+    pub name: String,
+    /// Name of the copy.
+    pub new_name: String,
+}
+
+/// Asks for a text of a composition.
+#[derive(Debug, Clone, Serialize, Deserialize, TS)]
+#[serde(deny_unknown_fields)]
+#[ts(export)]
+pub struct CompositionExportRequest {
+    /// Its name or id.
+    pub name: String,
+    /// Which text.
+    pub format: ExportFormat,
+}
+
+/// A text of a composition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum ExportFormat {
+    /// As it is read.
+    Markdown,
+    /// A session of Claude Code, one record a line.
+    Jsonl,
+    /// Documents in tags, with what is known of each session as attributes; all content is escaped.
+    Xml,
+    /// Plain text that says who speaks.
+    Prompt,
+}
+
+/// A composition as a text.
+#[derive(Debug, Clone, Serialize, Deserialize, TS)]
+#[ts(export, optional_fields = nullable)]
+pub struct CompositionExported {
+    /// The composition.
+    pub name: String,
+    /// Which text.
+    pub format: ExportFormat,
+    /// The text.
+    pub text: String,
+    /// Its tokens; of a session's lines, of what is said in them.
+    pub tokens: u64,
+    /// The budget of the composition.
+    pub budget: u64,
+    /// Tokens over the budget: tags and escaping may take some.
+    pub over: u64,
+    /// The same in words, where it is over.
+    pub note: Option<String>,
+    /// `text/markdown`, `application/jsonl`, `application/xml` or `text/plain`.
+    pub media_type: String,
 }
 
 /// A composition with its text.
@@ -248,6 +379,21 @@ pub fn detail(call: &Call<'_>, request: CompositionNameRequest) -> Result<Compos
 /// Removes a composition; its versions and the sessions that were started from it stay.
 pub fn remove(call: &Call<'_>, request: CompositionNameRequest) -> Result<Composition> {
     compose::remove(call.engine, &request.name)
+}
+
+/// Makes a composition anew, with what its sessions have become.
+pub fn refresh(call: &Call<'_>, request: CompositionRefreshRequest) -> Result<CompositionRefreshed> {
+    compose::refresh(call, &request)
+}
+
+/// Copies a composition under another name.
+pub fn duplicate(call: &Call<'_>, request: CompositionDuplicateRequest) -> Result<Composition> {
+    compose::duplicate(call.engine, &request)
+}
+
+/// Gives a composition as a text.
+pub fn export(call: &Call<'_>, request: CompositionExportRequest) -> Result<CompositionExported> {
+    compose::export(call.engine, &request)
 }
 
 /// Writes a new session of Claude Code that goes on from a composition.

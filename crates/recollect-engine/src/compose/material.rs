@@ -8,6 +8,7 @@ use super::join::Origin;
 use super::plan::Rendition;
 use super::render::body;
 use super::select::{Candidate, Pick};
+use super::states::{FileState, states};
 use crate::api::compression::{
     CompressionSettings, LeftOut, Version, VersionMessage, VersionMessageKind, VersionMessagesRequest,
 };
@@ -26,12 +27,15 @@ pub(super) struct Material<'c> {
     call: &'c Call<'c>,
     pub(super) session: SessionRow,
     pub(super) project_path: String,
+    /// As people call it.
+    pub(super) project_name: String,
     pub(super) versions: Vec<VersionRow>,
     /// Marked words, in order.
     pub(super) keepits: Vec<String>,
     /// The messages of the original by index.
     pub(super) origins: HashMap<u32, Origin>,
     source: OnceCell<Source>,
+    states: OnceCell<HashMap<u32, FileState>>,
     existing: RefCell<HashMap<VersionId, Rendition>>,
     /// Compressions that were made, by their settings.
     made: RefCell<Vec<(CompressionSettings, Rc<Outcome>)>>,
@@ -45,8 +49,10 @@ impl<'c> Material<'c> {
             let session = rows
                 .session(session)?
                 .ok_or_else(|| Error::not_found(format!("session {session} is not in memory")))?;
-            let project_path =
-                rows.project(&session.project_id)?.map(|project| project.original_path).unwrap_or_default();
+            let (project_path, project_name) = rows
+                .project(&session.project_id)?
+                .map(|project| (project.original_path, project.display_name))
+                .unwrap_or_default();
             let messages = match rows.main_file(&session.session_id)? {
                 Some(file) => rows.messages(file.file_id, 0, None)?,
                 None => Vec::new(),
@@ -56,6 +62,7 @@ impl<'c> Material<'c> {
             Ok(Self {
                 call,
                 project_path,
+                project_name,
                 versions: rows.versions(&session.session_id)?,
                 keepits: rows
                     .keepits(&session.session_id)?
@@ -68,6 +75,7 @@ impl<'c> Material<'c> {
                     .collect(),
                 session,
                 source: OnceCell::new(),
+                states: OnceCell::new(),
                 existing: RefCell::default(),
                 made: RefCell::default(),
             })
@@ -79,18 +87,10 @@ impl<'c> Material<'c> {
         self.session.user_title.as_deref().unwrap_or(&self.session.title)
     }
 
-    /// Its versions, as selection sees them.
-    pub(super) fn candidates(&self) -> Vec<Candidate> {
-        self.versions
-            .iter()
-            .map(|version| Candidate {
-                version_id: version.version_id.clone(),
-                output_tokens: version.output_tokens,
-                ratio: self.ratio_of(version.output_tokens),
-                preserved: version.keepit_stats.preserved,
-                summarized: version.keepit_stats.summarized,
-            })
-            .collect()
+    /// Its versions, as selection sees them; only those that it has not outgrown when they must be whole.
+    pub(super) fn candidates(&self, whole: bool) -> Vec<Candidate> {
+        let candidates = self.versions.iter().map(|version| Candidate::of(version, self.session.tokens));
+        candidates.filter(|candidate| !whole || candidate.covered >= 1.0).collect()
     }
 
     /// Tokens of the original for one of the output.
@@ -157,6 +157,12 @@ impl<'c> Material<'c> {
         let outcome = Rc::new(versions::run(self.call, self.source()?, settings)?);
         self.made.borrow_mut().push((settings.clone(), Rc::clone(&outcome)));
         Ok(outcome)
+    }
+
+    /// The states of files that messages of the original hold, by their indexes.
+    pub(super) fn states(&self) -> Result<&HashMap<u32, FileState>> {
+        let source = self.source()?;
+        Ok(self.states.get_or_init(|| states(&source.messages)))
     }
 
     fn source(&self) -> Result<&Source> {

@@ -41,6 +41,8 @@ pub(super) struct Part<'a> {
     /// Tokens of the session.
     pub(super) original_tokens: u64,
     pub(super) candidates: Vec<Candidate>,
+    /// It has others that are not among them: they lack what is newer, and it was asked for.
+    pub(super) has_outgrown: bool,
     /// Gives the original or a version.
     pub(super) existing: &'a dyn Fn(&Pick) -> Result<Rendition>,
     /// Makes a compression; nothing is stored.
@@ -92,7 +94,12 @@ pub(super) fn take(available: u64, parts: &[Part<'_>]) -> Result<Vec<Taken>> {
             if !seats[at].settled {
                 let others: u64 =
                     seats.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, seat)| seat.need.least).sum();
-                changed |= seats[at].compress(given[at], available.saturating_sub(others))?;
+                changed |= match seats[at].compress(given[at], available.saturating_sub(others)) {
+                    Err(error) if error.kind == ErrorKind::OverBudget => {
+                        return Err(with_others(error, available, &seats, at));
+                    }
+                    outcome => outcome?,
+                };
             }
         }
         if !changed {
@@ -102,6 +109,28 @@ pub(super) fn take(available: u64, parts: &[Part<'_>]) -> Result<Vec<Taken>> {
     use_what_is_left(available, &mut seats)?;
     seats.into_iter().map(|seat| seat.taken.ok_or_else(|| Error::internal("a component was not decided"))).collect()
 }
+
+/// Names the other components that leave one too little room: it may be one of them that has to change.
+fn with_others(error: Error, available: u64, seats: &[Seat<'_, '_>], at: usize) -> Error {
+    let mut others: Vec<&Seat<'_, '_>> =
+        seats.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, seat)| seat).collect();
+    others.retain(|seat| seat.need.least > 0);
+    if others.is_empty() || seats[at].part.wish.is_some() {
+        return error;
+    }
+    others.sort_by_key(|seat| std::cmp::Reverse(seat.need.least));
+    let more = others.len().saturating_sub(MOST_NAMED);
+    let mut names: Vec<String> =
+        others.iter().take(MOST_NAMED).map(|seat| format!("{} {}", seat.part.name, grouped(seat.need.least))).collect();
+    if more > 0 {
+        names.push(format!("{more} more"));
+    }
+    let needs = format!("of the {} tokens others need theirs: {}", grouped(available), names.join(", "));
+    Error { message: format!("{}; {needs}", error.message), ..error }
+}
+
+/// Other components that an error names.
+const MOST_NAMED: usize = 3;
 
 fn allot(available: u64, seats: &[Seat<'_, '_>]) -> Vec<u64> {
     shares(available, &seats.iter().map(|seat| seat.need).collect::<Vec<_>>())
@@ -185,7 +214,9 @@ impl Part<'_> {
 
 impl<'p, 'a> Seat<'p, 'a> {
     fn new(part: &'p Part<'a>) -> Result<Self> {
-        let need = Need { wish: part.wish, weight: part.weight, least: 0, most: part.original_tokens.max(1) };
+        // Rendered, with the names of the speakers, an original has some more.
+        let most = part.original_tokens + part.original_tokens / 16 + 24;
+        let need = Need { wish: part.wish, weight: part.weight, least: 0, most };
         let mut seat = Self { part, need, settled: false, taken: None };
         if let Wanted::Fixed(pick) = &part.wanted {
             let rendition = (part.existing)(pick)?;
@@ -232,6 +263,9 @@ impl<'p, 'a> Seat<'p, 'a> {
             Wanted::New(Some(_)) => "new: with the settings asked for, tightened to fit its share".to_owned(),
             Wanted::New(None) => "new: as asked for".to_owned(),
             _ => match choose(self.part.original_tokens, &self.part.candidates, share, None) {
+                _ if self.part.has_outgrown && self.part.candidates.is_empty() => {
+                    "new: its versions lack what is newer".to_owned()
+                }
                 Choice { pick: Pick::New, reason } => reason,
                 // By its count alone something fits; rendered, with what stands between messages, it does not.
                 _ => format!("new: nothing that is there fits {} tokens as it is rendered", grouped(share)),
@@ -394,8 +428,10 @@ mod tests {
                         ratio: session.tokens as f64 / session.versions[number] as f64,
                         preserved: 1,
                         summarized: 0,
+                        covered: 1.0,
                     })
                     .collect(),
+                has_outgrown: false,
                 existing: &existing[at],
                 compress: &compress[at],
             })
@@ -475,7 +511,12 @@ mod tests {
             (ErrorKind::OverBudget, "session 0: keepits need 3000 tokens")
         );
         assert_eq!(error.hint.as_deref(), Some("give it at least 3,000 tokens, or lower the weights of its keepits"));
-        let error = taken(5_000, &[pinned.clone(), pinned]).expect_err("both need 3,000");
+        let error = taken(5_000, &[pinned.clone(), pinned.clone()]).expect_err("both need 3,000");
+        assert!(
+            error.message.contains("session 0") && error.message.contains("session 1"),
+            "whichever fails: {}",
+            error.message
+        );
         assert!(error.kind == ErrorKind::OverBudget && error.hint.is_some_and(|hint| hint.contains("tokens larger")));
     }
 

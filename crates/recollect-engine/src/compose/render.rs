@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::words::{days, ratio_in_words};
+use super::words::{days, grouped, listed, one_line, ratio_in_words};
 use crate::api::compression::VersionMessage;
 use crate::ids::SessionId;
 use crate::session::Role;
@@ -14,8 +14,22 @@ use crate::transcript::{self, Saying};
 pub(super) struct Sheet<'a> {
     pub(super) name: &'a str,
     pub(super) composition_id: &'a str,
+    /// Names of the projects that its sessions are of, each once.
+    pub(super) projects: Vec<&'a str>,
+    pub(super) extent: Extent,
     pub(super) sections: Vec<Section<'a>>,
     pub(super) manner: Manner,
+}
+
+/// How much of its sessions a composition holds, in messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Extent {
+    /// Of the sessions.
+    pub(super) all: u64,
+    /// Word for word.
+    pub(super) whole: u64,
+    /// In fewer words.
+    pub(super) shortened: u64,
 }
 
 /// A component as it is read.
@@ -23,6 +37,8 @@ pub(super) struct Sheet<'a> {
 pub(super) struct Section<'a> {
     pub(super) session_id: &'a SessionId,
     pub(super) title: &'a str,
+    /// Its project, where the composition has several.
+    pub(super) project: Option<&'a str>,
     pub(super) first: Option<Time>,
     pub(super) last: Option<Time>,
     pub(super) version: &'a str,
@@ -127,16 +143,33 @@ fn preamble(sheet: &Sheet<'_>) -> String {
     let when = days(first, last).map(|days| format!(" ({days})")).unwrap_or_default();
     match sheet.manner {
         Manner::Brief => format!("Context from {sessions}{when}, shortened."),
-        Manner::Full => format!(
-            "Context from {sessions}{when}, composed by Recollect as \"{}\": what was said, in order, a heading before each session. \
-             Much was shortened or left out. `recollect show SESSION` gives the whole of a session.",
-            sheet.name
-        ),
+        Manner::Full => {
+            let projects = match sheet.projects.as_slice() {
+                [] | [_] => String::new(),
+                several => format!(" of the projects {}", listed(several)),
+            };
+            format!(
+                "Context from {sessions}{projects}{when}, composed by Recollect as \"{}\": what was said, in order, a heading before each \
+                 session. {} `recollect show SESSION` gives the whole of a session.",
+                sheet.name,
+                extent(&sheet.extent)
+            )
+        }
     }
 }
 
+/// What was left out, in a sentence.
+fn extent(extent: &Extent) -> String {
+    let Extent { all, whole, shortened } = *extent;
+    let whole = format!("Of {} messages {} stand here word for word", grouped(all), grouped(whole));
+    if shortened == 0 {
+        return format!("{whole}.");
+    }
+    format!("{whole} and {} shortened; the rest is left out.", grouped(shortened))
+}
+
 fn heading(section: &Section<'_>, order: usize, manner: Manner) -> String {
-    let title = one_line(section.title);
+    let title = one_line(section.title, TITLE);
     let number = order + 1;
     let when = days(section.first, section.last);
     let ratio = section.ratio.map(|ratio| format!(" {}", ratio_in_words(ratio))).unwrap_or_default();
@@ -145,6 +178,7 @@ fn heading(section: &Section<'_>, order: usize, manner: Manner) -> String {
         Manner::Full => {
             let mut facts: Vec<String> = when.into_iter().collect();
             facts.push(format!("{}{ratio}", section.version));
+            facts.extend(section.project.map(|project| format!("project {}", one_line(project, TITLE))));
             facts.push(format!("session {}", short(section.session_id)));
             format!("{number}. {title}\n\n{}", facts.join(", "))
         }
@@ -166,16 +200,6 @@ fn short(session: &SessionId) -> &str {
     let id = session.as_str();
     let is_uuid = uuid::Uuid::try_parse(id).is_ok();
     if is_uuid { &id[..8] } else { id }
-}
-
-/// A title in one line, cut to [`TITLE`] characters.
-fn one_line(title: &str) -> String {
-    let words = title.split_whitespace().collect::<Vec<_>>().join(" ");
-    if words.chars().count() <= TITLE {
-        return words;
-    }
-    let cut: String = words.chars().take(TITLE - 1).collect();
-    format!("{}…", cut.trim_end())
 }
 
 #[cfg(test)]
@@ -207,13 +231,15 @@ mod tests {
         let section = Section {
             session_id: session,
             title: "Plan the  v2\nauth",
+            project: None,
             first: Time::parse("2026-01-15T10:00:00Z"),
             last: Time::parse("2026-01-16T10:00:00Z"),
             version,
             ratio: Some(22.4),
             messages,
         };
-        Sheet { name: "auth", composition_id: "c", sections: vec![section], manner }
+        let extent = Extent { all: 1_204, whole: 3, shortened: 1 };
+        Sheet { name: "auth", composition_id: "c", projects: vec!["app"], sections: vec![section], extent, manner }
     }
 
     #[test]
@@ -229,7 +255,7 @@ mod tests {
         assert_eq!(
             markdown(&sheet(&session, version, messages.iter().collect(), Manner::Full)),
             "# auth\n\nContext from an earlier session (15 to 16 January 2026), composed by Recollect as \"auth\": what was said, in order, \
-             a heading before each session. Much was shortened or left out. `recollect show SESSION` gives the whole of a session.\n\n\
+             a heading before each session. Of 1,204 messages 3 stand here word for word and 1 shortened; the rest is left out. `recollect show SESSION` gives the whole of a session.\n\n\
              ## 1. Plan the v2 auth\n\n15 to 16 January 2026, v002 22:1, session 0f8fad5b\n\n\
              ### User\n\ngo\n\n### Assistant\n\none\n\ntwo\n\n### Tool\n\nok\n"
         );

@@ -1,6 +1,7 @@
 //! Which version of a session a composition takes (4.3, as product decision 7 has it), with the reason in words.
 
 use super::words::{grouped, ratio_in_words};
+use crate::db::VersionRow;
 use crate::ids::VersionId;
 
 /// A version that can be taken.
@@ -14,6 +15,26 @@ pub(super) struct Candidate {
     pub(super) preserved: u64,
     /// Keepits summarised.
     pub(super) summarized: u64,
+    /// The part of the session that there was when it was made, 0 to 1.
+    pub(super) covered: f64,
+}
+
+impl Candidate {
+    /// A version of a session of so many tokens.
+    pub(super) fn of(row: &VersionRow, original_tokens: u64) -> Self {
+        Self {
+            version_id: row.version_id.clone(),
+            output_tokens: row.output_tokens,
+            ratio: original_tokens as f64 / row.output_tokens.max(1) as f64,
+            preserved: row.keepit_stats.preserved,
+            summarized: row.keepit_stats.summarized,
+            // Of one that was made from another version it is not known: that one's tokens are fewer anyway.
+            covered: match row.source_version {
+                None => (row.original_tokens as f64 / original_tokens.max(1) as f64).min(1.0),
+                Some(_) => 1.0,
+            },
+        }
+    }
 }
 
 /// What is taken.
@@ -56,18 +77,19 @@ pub(super) fn choose(original: u64, candidates: &[Candidate], share: u64, prefer
         }
         Some((_, candidate)) => {
             let pick = Pick::Version(candidate.version_id.clone());
-            Choice { pick, reason: format!("{}, {}", fit(candidate, share), keepits(candidate)) }
+            Choice { pick, reason: format!("{}, {}{}", fit(candidate, share), keepits(candidate), behind(candidate)) }
         }
     }
 }
 
-/// How well a version suits a share, 0 to 1: the formula of 4.3 with keepits to be preserved.
+/// How well a version suits a share, 0 to 1: the formula of 4.3 with keepits to be preserved, and as fresh as it is
+/// whole: what the session has beyond it, it does not tell.
 pub(super) fn score(candidate: &Candidate, share: u64, preferred_ratio: Option<f64>) -> f64 {
     let mut score = if candidate.output_tokens > share { 0.1 } else { 0.5 + part(candidate, share) * 0.5 };
     if let Some(preferred) = preferred_ratio {
         score *= (1.0 - (candidate.ratio - preferred).abs() / 50.0).max(0.5);
     }
-    score * (0.5 + preservation(candidate) * 0.5)
+    score * (0.5 + preservation(candidate) * 0.5) * candidate.covered
 }
 
 /// The version, or the original, that fits a share and leaves least of it unused; what `except` names is passed over.
@@ -105,6 +127,14 @@ fn keepits(candidate: &Candidate) -> String {
     }
 }
 
+/// What of the session it does not have.
+fn behind(candidate: &Candidate) -> String {
+    match ((1.0 - candidate.covered) * 100.0).ceil() {
+        0.0 => String::new(),
+        percent => format!(", {percent:.0} % of the session is newer"),
+    }
+}
+
 /// Why even the best version is not good enough.
 fn against(candidate: &Candidate, share: u64) -> String {
     let version = &candidate.version_id;
@@ -124,7 +154,7 @@ mod tests {
 
     fn version(id: &str, output_tokens: u64, preserved: u64, summarized: u64) -> Candidate {
         let ratio = 100_000.0 / output_tokens as f64;
-        Candidate { version_id: id.into(), output_tokens, ratio, preserved, summarized }
+        Candidate { version_id: id.into(), output_tokens, ratio, preserved, summarized, covered: 1.0 }
     }
 
     #[test]

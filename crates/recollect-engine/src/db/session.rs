@@ -192,6 +192,16 @@ impl Rows<'_> {
             .map_err(failed)
     }
 
+    /// All sessions, by id.
+    pub fn all_sessions(&self) -> Result<Vec<SessionRow>> {
+        let mut statement = self
+            .connection
+            .prepare_cached(&format!("SELECT {COLUMNS} FROM session s ORDER BY s.session_id"))
+            .map_err(failed)?;
+        let rows = statement.query_map([], from_row).map_err(failed)?;
+        rows.collect::<rusqlite::Result<_>>().map_err(failed)
+    }
+
     /// Sessions of a project, or of all, whose title, branch or id holds `filter`; and how many there are without the window.
     pub fn sessions(
         &self,

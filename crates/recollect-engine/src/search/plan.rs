@@ -21,7 +21,7 @@ const BEGINNINGS: usize = 64;
 /// Words of the index that one misspelt word may stand for.
 const CORRECTIONS: usize = 12;
 /// Groups of one query; what is pasted in may be longer.
-const MOST_GROUPS: usize = 32;
+pub(super) const MOST_GROUPS: usize = 32;
 
 /// Something asked for.
 #[derive(Debug, Clone)]

@@ -125,7 +125,7 @@ pub(super) fn rank(
 }
 
 /// What each group counts. What nearly every passage has says nothing: it is left out where a rarer word is there.
-fn weights(groups: &[Group], passages: u64) -> Vec<f32> {
+pub(super) fn weights(groups: &[Group], passages: u64) -> Vec<f32> {
     let weights: Vec<f32> = groups.iter().map(|group| weight(group.documents, passages)).collect();
     let greatest = weights.iter().copied().fold(0.0, f32::max);
     weights.into_iter().map(|weight| if weight < greatest * COMMON { 0.0 } else { weight }).collect()

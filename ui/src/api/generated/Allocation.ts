@@ -3,4 +3,4 @@
 /**
  * How a budget is shared.
  */
-export type Allocation = "even" | "by_length" | "by_recency";
+export type Allocation = "even" | "by_length" | "by_recency" | "by_relevance" | "manual";

@@ -10,9 +10,14 @@ import type { CheckpointListRequest } from "./CheckpointListRequest";
 import type { CheckpointRequest } from "./CheckpointRequest";
 import type { Composition } from "./Composition";
 import type { CompositionDetail } from "./CompositionDetail";
+import type { CompositionDuplicateRequest } from "./CompositionDuplicateRequest";
+import type { CompositionExportRequest } from "./CompositionExportRequest";
+import type { CompositionExported } from "./CompositionExported";
 import type { CompositionListRequest } from "./CompositionListRequest";
 import type { CompositionNameRequest } from "./CompositionNameRequest";
 import type { CompositionPreview } from "./CompositionPreview";
+import type { CompositionRefreshRequest } from "./CompositionRefreshRequest";
+import type { CompositionRefreshed } from "./CompositionRefreshed";
 import type { CompositionRequest } from "./CompositionRequest";
 import type { CompressionCreated } from "./CompressionCreated";
 import type { CompressionPreview } from "./CompressionPreview";
@@ -45,8 +50,6 @@ import type { KeepitRemoveRequest } from "./KeepitRemoveRequest";
 import type { KeepitSetRequest } from "./KeepitSetRequest";
 import type { MessageListRequest } from "./MessageListRequest";
 import type { MessagePage } from "./MessagePage";
-import type { Model } from "./Model";
-import type { ModelListRequest } from "./ModelListRequest";
 import type { NearDuplicates } from "./NearDuplicates";
 import type { NearDuplicatesRequest } from "./NearDuplicatesRequest";
 import type { Overview } from "./Overview";
@@ -75,6 +78,8 @@ import type { Stats } from "./Stats";
 import type { StatsRequest } from "./StatsRequest";
 import type { StorageReport } from "./StorageReport";
 import type { StorageReportRequest } from "./StorageReportRequest";
+import type { SuggestRequest } from "./SuggestRequest";
+import type { Suggestions } from "./Suggestions";
 import type { VersionDiff } from "./VersionDiff";
 import type { VersionDiffRequest } from "./VersionDiffRequest";
 import type { VersionList } from "./VersionList";
@@ -88,4 +93,4 @@ import type { WatchStatus } from "./WatchStatus";
 /**
  * Request and response of each command, for the generated TypeScript.
  */
-export type Commands = { memory_overview: [OverviewRequest, Overview], stats_get: [StatsRequest, Stats], storage_report: [StorageReportRequest, StorageReport], health_check: [HealthCheckRequest, Health], health_repair: [HealthRepairRequest, Health], memory_rebuild: [RebuildRequest, Rebuilt], backup_create: [BackupCreateRequest, BackupCreated], backup_status: [BackupStatusRequest, BackupStatus], near_duplicates_find: [NearDuplicatesRequest, NearDuplicates], project_list: [ProjectListRequest, Array<Project>], config_get: [ConfigGetRequest, ConfigState], config_set: [ConfigSetRequest, ConfigState], model_list: [ModelListRequest, Array<Model>], session_ingest: [IngestRequest, IngestReport], session_list: [SessionListRequest, SessionPage], session_get: [SessionRequest, SessionDetail], session_map: [SessionMapRequest, SessionMap], session_update: [SessionUpdateRequest, SessionSummary], session_remove: [SessionRemoveRequest, SessionRemoved], session_restore: [SessionRestoreRequest, RestoreReport], session_expiring: [ExpiringRequest, Expiring], watch_get: [WatchGetRequest, WatchStatus], watch_set: [WatchSetRequest, WatchStatus], message_list: [MessageListRequest, MessagePage], search_query: [SearchRequest, SearchAnswer], keepit_list: [SessionRequest, Array<KeepitMarker>], keepit_add: [KeepitAddRequest, KeepitMarker], keepit_set: [KeepitSetRequest, KeepitMarker], keepit_remove: [KeepitRemoveRequest, KeepitMarker], decay_preview: [DecayRequest, DecayPreview], decay_table: [DecayTableRequest, DecayTable], compression_preview: [CompressionRequest, CompressionPreview], compression_create: [CompressionRequest, CompressionCreated], version_list: [SessionRequest, VersionList], version_messages: [VersionMessagesRequest, VersionPage], version_remove: [VersionRemoveRequest, VersionList], version_diff: [VersionDiffRequest, VersionDiff], composition_preview: [CompositionRequest, CompositionPreview], composition_create: [CompositionRequest, Composition], composition_list: [CompositionListRequest, Array<Composition>], composition_get: [CompositionNameRequest, CompositionDetail], composition_remove: [CompositionNameRequest, Composition], resume_create: [ResumeRequest, Resumed], context_import: [ContextImportRequest, ContextImported], context_export: [ContextExportRequest, ContextExported], checkpoint_create: [CheckpointRequest, Checkpoint], checkpoint_list: [CheckpointListRequest, Array<Checkpoint>], checkpoint_diff: [CheckpointDiffRequest, CheckpointDiff], checkpoint_remove: [CheckpointRequest, Checkpoint], job_start: [JobStartRequest, JobStarted], job_cancel: [JobCancelRequest, JobCancelled], };
+export type Commands = { memory_overview: [OverviewRequest, Overview], stats_get: [StatsRequest, Stats], storage_report: [StorageReportRequest, StorageReport], health_check: [HealthCheckRequest, Health], health_repair: [HealthRepairRequest, Health], memory_rebuild: [RebuildRequest, Rebuilt], backup_create: [BackupCreateRequest, BackupCreated], backup_status: [BackupStatusRequest, BackupStatus], near_duplicates_find: [NearDuplicatesRequest, NearDuplicates], project_list: [ProjectListRequest, Array<Project>], config_get: [ConfigGetRequest, ConfigState], config_set: [ConfigSetRequest, ConfigState], session_ingest: [IngestRequest, IngestReport], session_list: [SessionListRequest, SessionPage], session_get: [SessionRequest, SessionDetail], session_map: [SessionMapRequest, SessionMap], session_update: [SessionUpdateRequest, SessionSummary], session_remove: [SessionRemoveRequest, SessionRemoved], session_restore: [SessionRestoreRequest, RestoreReport], session_expiring: [ExpiringRequest, Expiring], watch_get: [WatchGetRequest, WatchStatus], watch_set: [WatchSetRequest, WatchStatus], message_list: [MessageListRequest, MessagePage], search_query: [SearchRequest, SearchAnswer], keepit_list: [SessionRequest, Array<KeepitMarker>], keepit_add: [KeepitAddRequest, KeepitMarker], keepit_set: [KeepitSetRequest, KeepitMarker], keepit_remove: [KeepitRemoveRequest, KeepitMarker], decay_preview: [DecayRequest, DecayPreview], decay_table: [DecayTableRequest, DecayTable], compression_preview: [CompressionRequest, CompressionPreview], compression_create: [CompressionRequest, CompressionCreated], version_list: [SessionRequest, VersionList], version_messages: [VersionMessagesRequest, VersionPage], version_remove: [VersionRemoveRequest, VersionList], version_diff: [VersionDiffRequest, VersionDiff], composition_preview: [CompositionRequest, CompositionPreview], composition_create: [CompositionRequest, Composition], composition_list: [CompositionListRequest, Array<Composition>], composition_get: [CompositionNameRequest, CompositionDetail], composition_remove: [CompositionNameRequest, Composition], composition_refresh: [CompositionRefreshRequest, CompositionRefreshed], composition_duplicate: [CompositionDuplicateRequest, Composition], composition_export: [CompositionExportRequest, CompositionExported], context_suggest: [SuggestRequest, Suggestions], resume_create: [ResumeRequest, Resumed], context_import: [ContextImportRequest, ContextImported], context_export: [ContextExportRequest, ContextExported], checkpoint_create: [CheckpointRequest, Checkpoint], checkpoint_list: [CheckpointListRequest, Array<Checkpoint>], checkpoint_diff: [CheckpointDiffRequest, CheckpointDiff], checkpoint_remove: [CheckpointRequest, Checkpoint], job_start: [JobStartRequest, JobStarted], job_cancel: [JobCancelRequest, JobCancelled], };

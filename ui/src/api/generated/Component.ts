@@ -40,9 +40,17 @@ created: boolean,
  */
 original_tokens: number, 
 /**
+ * Messages of its session's original.
+ */
+original_messages: number, 
+/**
  * Tokens that it was given.
  */
 share: number, 
+/**
+ * Why so many, in words: "62 % of the task's matches".
+ */
+share_reason: string, 
 /**
  * Tokens that it takes.
  */

@@ -2,6 +2,7 @@
 import type { Allocation } from "./Allocation";
 import type { Component } from "./Component";
 import type { CompositionId } from "./CompositionId";
+import type { Grown } from "./Grown";
 import type { ProjectId } from "./ProjectId";
 import type { Time } from "./Time";
 
@@ -34,6 +35,10 @@ budget: number,
  */
 allocation: Allocation, 
 /**
+ * What it is for, where that was said.
+ */
+task?: string | null, 
+/**
  * Its components, in order.
  */
 components: Array<Component>, 
@@ -52,4 +57,8 @@ files: Array<string>,
 /**
  * Sessions that were started from it.
  */
-used_in_sessions: Array<string>, };
+used_in_sessions: Array<string>, 
+/**
+ * Sessions of it that have changed since: refreshing makes it anew.
+ */
+stale: Array<Grown>, };

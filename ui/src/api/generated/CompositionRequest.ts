@@ -2,6 +2,7 @@
 import type { Allocation } from "./Allocation";
 import type { ComponentRequest } from "./ComponentRequest";
 import type { CompositionFormat } from "./CompositionFormat";
+import type { CompositionOrder } from "./CompositionOrder";
 
 /**
  * Asks for a composition or its preview.
@@ -20,9 +21,17 @@ budget: number,
  */
 components: Array<ComponentRequest>, 
 /**
- * How the budget is shared where a component does not say; even if not given.
+ * How the budget is shared where a component does not say; by relevance if a task is given, else even.
  */
 allocation?: Allocation | null, 
+/**
+ * What the context is for, in the user's words: by relevance, sessions that say more about it are given more.
+ */
+task?: string | null, 
+/**
+ * The order of the components in the result; as given if not said.
+ */
+order?: CompositionOrder | null, 
 /**
  * Which files to write; both if not given.
  */
