@@ -141,3 +141,96 @@ fn budgets_that_hold_nothing_are_refused() {
     assert_eq!(environment.json(["compositions"])["compositions"], serde_json::json!([]), "none was made");
     assert_eq!(environment.json(["versions", "latest"])["versions"], serde_json::json!([]), "nor a version on the way");
 }
+
+#[test]
+fn a_composition_of_two_projects_is_refreshed_copied_and_exported() {
+    let library = Transcript::new("library").cwd("/home/dev/library").days_later(3).work("library", 2).title("Library");
+    let environment = TestEnvironment::with(&[billing(), library.clone()]);
+    let (one, two) = (billing(), library.session_id().to_owned());
+    let one = one.session_id();
+    let arguments =
+        ["compose", "go on", "--budget", "3000", "--task", "the library", "--session", &two, "--session", one];
+    let made = environment.run(environment.binary().args(arguments).args(["--by-time", "--json"])).done().json();
+    assert_eq!(made["components"][0]["session_id"], one, "the oldest first: {made}");
+    assert!(made["components"][1]["share_reason"].as_str().is_some_and(|why| why.contains("task")), "{made}");
+    let none = environment.recollect(["compositions", "refresh", "go on"]).done().stdout();
+    assert!(none.starts_with("Nothing to refresh"), "{none}");
+
+    environment.write(&library.user("Add the newest wish to it.").assistant("Added."));
+    environment.recollect(["ingest", "--all"]).done();
+    let stale = environment.json(["compositions"])["compositions"][0]["stale"].clone();
+    assert_eq!((&stale[0]["session_id"], &stale[0]["new_messages"]), (&json!(two), &json!(2)), "{stale}");
+    let dry = environment.json(["compositions", "refresh", "go on", "--dry-run"]);
+    assert!(dry["composition"].is_null() && dry["preview"]["total_tokens"].as_u64() <= Some(3000), "{dry}");
+    let refreshed = environment.json(["compositions", "refresh", "go on"]);
+    assert_eq!(refreshed["composition"]["total_tokens"], dry["preview"]["total_tokens"]);
+    assert_eq!(refreshed["composition"]["stale"], json!([]));
+
+    environment.recollect(["compositions", "duplicate", "go on", "once more"]).done();
+    environment.recollect(["compositions", "rm", "go on"]).done();
+    let shown = environment.recollect(["compositions", "show", "once more"]).done().stdout();
+    assert!(
+        shown.contains("Add the newest wish to it.") && shown.contains("of the projects demo and library"),
+        "{shown}"
+    );
+    for format in ["markdown", "jsonl", "xml", "prompt"] {
+        let exported = environment.json(["compositions", "export", "once more", "--format", format]);
+        has_fields(&exported, &["text", "tokens", "media_type", "budget", "over"]);
+        let text = exported["text"].as_str().expect("the text");
+        assert!(text.contains("Never charge a card twice."), "{format}: {text}");
+        let printed = environment.recollect(["compositions", "export", "once more", "--format", format]).done();
+        assert_eq!(printed.bytes(), text.as_bytes(), "{format}: the text and nothing else");
+    }
+    let path = environment.work().join("context.xml");
+    let path = path.to_str().expect("a path");
+    let export = ["compositions", "export", "once more", "--format", "xml", "-o", path];
+    environment.recollect(export).done();
+    refused(&environment, &export, 1, &["exists", "--force"]);
+    assert!(fs_err::read_to_string(path).expect("the file").starts_with("<context name=\"once more\">"));
+}
+
+#[test]
+fn budgets_may_be_shares_of_a_models_window() {
+    let environment = TestEnvironment::with(&[billing()]);
+    let models = [["compose", "x", "--budget", "20%", "--session", "latest"]];
+    refused(&environment, &models[0], 2, &["--for-model"]);
+    let id = "my-model";
+    environment.recollect(["config", "set", "models.own", r#"[{"id": "my-model", "contextWindow": 20000}]"#]).done();
+    let made = environment.json(["compose", "x", "--budget", "20%", "--for-model", id, "--session", "latest"]);
+    assert_eq!(made["budget"], 4000, "{made}");
+    refused(
+        &environment,
+        &["compose", "y", "--budget", "20k", "--for-model", "none", "--session", "latest"],
+        2,
+        &["none", id],
+    );
+    refused(
+        &environment,
+        &["compose", "y", "--budget", "21k", "--for-model", id, "--session", "latest"],
+        2,
+        &["20,000"],
+    );
+}
+
+#[test]
+fn suggestions_say_why_and_are_composed_at_once() {
+    let environment = TestEnvironment::with(&[billing(), search()]);
+    let found = environment.json(["suggest", "--task", "never charge a card twice", "--budget", "4000"]);
+    has_fields(&found, &["suggestions", "total_tokens"]);
+    let first = &found["suggestions"][0];
+    has_fields(
+        first,
+        &["session_id", "title", "score", "parts", "version_id", "suggested_tokens", "reasons", "matched_files"],
+    );
+    assert_eq!(first["session_id"], billing().session_id(), "{found}");
+    let said =
+        environment.recollect(["suggest", "--task", "never charge a card twice", "--budget", "4000"]).done().stdout();
+    assert!(said.starts_with("SCORE") && said.contains("says most of the task"), "{said}");
+    let composed = environment.json(["suggest", "--cwd", "/home/dev/demo", "--budget", "3000", "--compose", "both"]);
+    assert_eq!(composed["suggestions"].as_array().map(Vec::len), Some(2), "{composed}");
+    assert!(composed["composition"]["total_tokens"].as_u64() <= Some(3000), "{composed}");
+    assert_eq!(environment.json(["compositions"])["compositions"][0]["name"], "both");
+    let none = environment.recollect(["suggest", "--cwd", "/nowhere", "--budget", "3000"]).done().stdout();
+    assert!(none.starts_with("Nothing to suggest"), "{none}");
+    refused(&environment, &["suggest", "--budget", "0"], 2, &["budget"]);
+}

@@ -26,43 +26,51 @@ fn an_older_client_resumes_a_composition_with_its_messages() {
     resumes("2.0.76");
 }
 
-/// Composes three sessions, resumes the composition, and looks at what the client sends.
+/// Composes one session, three, and ten of two projects, and refreshes one; resumes each, and looks at what the client sends.
 fn resumes(version: &str) {
     let client = install(version);
-    let environment = TestEnvironment::with(&[
+    let mut sessions = vec![
         Transcript::new("first").work("login", 12).assistant("##keepit1.00## Never store passwords in plain text."),
         Transcript::new("second").days_later(1).work("billing", 12).compaction("Billing is half done."),
         Transcript::new("third").days_later(2).work("search", 6).title("Search ranking"),
-    ]);
-    let ids = ["first", "second", "third"].map(|name| Transcript::new(name).session_id().to_owned());
-    let composed = environment.json([
-        "compose",
-        "carry on",
-        "--budget",
-        "6000",
-        "--session",
-        &ids[0],
-        "--session",
-        &ids[1],
-        "--session",
-        &ids[2],
-    ]);
-    assert!(composed["total_tokens"].as_u64().is_some_and(|tokens| tokens <= 6000), "the budget is hard");
+    ];
+    for number in 3..10 {
+        let name = format!("library {number}");
+        sessions.push(Transcript::new(&name).cwd("/home/dev/library").days_later(number).work("library", 3));
+    }
+    let environment = TestEnvironment::with(&sessions);
+    for (name, count, budget) in [("one", 1, "3000"), ("three", 3, "6000"), ("ten of two projects", 10, "9000")] {
+        let mut command = environment.binary();
+        command.args(["compose", name, "--budget", budget, "--by-time", "--json"]);
+        command.args(sessions[..count].iter().flat_map(|session| ["--session", session.session_id()]));
+        let composed = environment.run(&mut command).done().json();
+        assert!(composed["total_tokens"].as_u64() <= budget.parse().ok(), "the budget is hard: {composed}");
+        goes_on(&environment, &client, version, name, "Never store passwords");
+    }
+    let grown = sessions[2].clone().user("The newest wish is a ranking by age.").assistant("It is done.");
+    environment.write(&grown);
+    environment.recollect(["ingest", "--all"]).done();
+    let refreshed = environment.json(["compositions", "refresh", "three"]);
+    assert_eq!(refreshed["grown"].as_array().map(Vec::len), Some(1), "{refreshed}");
+    goes_on(&environment, &client, version, "three", "The newest wish is a ranking by age.");
+}
 
+/// Resumes a composition: the client sends all of it, with `passage`; what it adds is all that is new in memory then.
+fn goes_on(environment: &TestEnvironment, client: &Path, version: &str, name: &str, passage: &str) {
     let cwd = environment.work().join("project");
-    fs_err::create_dir(&cwd).expect("a folder to work in");
+    fs_err::create_dir_all(&cwd).expect("a folder to work in");
     let cwd = cwd.to_str().expect("a path in Unicode");
-    let resumed = environment.json(["resume", "carry on", "--cwd", cwd]);
+    let resumed = environment.json(["resume", name, "--cwd", cwd]);
     let session_id = resumed["session_id"].as_str().expect("an id");
     let file = PathBuf::from(resumed["file"].as_str().expect("a file"));
     let before = fs_err::read(&file).expect("the session file");
 
     let api = MessagesApi::start();
-    let mut command = environment.command(&client);
+    let mut command = environment.command(client);
     command
         .args(["--resume", session_id, "-p", PROBE, "--output-format", "json", "--model", "claude-sonnet-4-5-20250929"])
         .current_dir(cwd)
-        .env("PATH", path_with(&client))
+        .env("PATH", path_with(client))
         .env("TERM", "xterm-256color")
         .env("SHELL", "/bin/bash")
         .env("ANTHROPIC_BASE_URL", api.address())
@@ -91,16 +99,23 @@ fn resumes(version: &str) {
         .collect();
     let conversation: Vec<&Value> =
         written.iter().filter(|record| matches!(record["type"].as_str(), Some("user" | "assistant"))).collect();
-    assert!(conversation.len() >= 6, "three sessions give more than {} messages", conversation.len());
+    assert!(conversation.len() >= 4, "a composition gives more than {} messages", conversation.len());
     for record in conversation {
         let text = words(&record["message"]);
         // Messages of one role in a row are sent as one.
         while !sent.front().expect("every message of the composition is sent, in its order").contains(text.trim()) {
             sent.pop_front();
-            assert!(!sent.is_empty(), "not in what {version} sent:\n{text}");
+            assert!(!sent.is_empty(), "not in what {version} sent of `{name}`:\n{text}");
         }
     }
-    assert!(request["messages"].to_string().contains("Never store passwords"), "the pinned passage reaches the model");
+    assert!(request["messages"].to_string().contains(passage), "`{passage}` reaches the model");
+
+    environment.run(environment.binary().arg("ingest").arg(&file)).done();
+    let kept = environment.json(["show", session_id])["messages"].clone();
+    let texts: Vec<&str> =
+        kept.as_array().expect("messages").iter().filter_map(|message| message["text"].as_str()).collect();
+    assert!(texts.iter().any(|text| text.contains(PROBE)), "what was gone on with is in memory: {texts:?}");
+    assert!(!texts.iter().any(|text| text.contains(passage)), "and not once more what it was composed of: {texts:?}");
 }
 
 /// The text of a message.

@@ -85,6 +85,26 @@ pub(crate) fn distance(text: &str) -> Result<u32, String> {
     text.parse().map_err(|_| "a distance is a whole number from 0: how many sessions ago".to_owned())
 }
 
+/// A number of tokens, or a share of what a model can read.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Budget {
+    /// So many tokens.
+    Tokens(u64),
+    /// This share of a model's window, above 0 to 1.
+    Window(f64),
+}
+
+/// Reads a budget: `16000`, `16k` or `20%`.
+pub(crate) fn budget(text: &str) -> Result<Budget, String> {
+    let Some(percent) = text.strip_suffix('%') else {
+        return tokens(text).map(Budget::Tokens);
+    };
+    match percent.trim().parse::<f64>() {
+        Ok(percent) if percent > 0.0 && percent <= 100.0 => Ok(Budget::Window(percent / 100.0)),
+        _ => Err("a share of a model's window is more than 0 % and at most 100 %, such as `20%`".to_owned()),
+    }
+}
+
 /// Reads a number of tokens: `16000`, `16_000` or `16k`.
 pub(crate) fn tokens(text: &str) -> Result<u64, String> {
     let (digits, unit) = match text.strip_suffix(['k', 'K']) {
@@ -103,7 +123,7 @@ pub(crate) fn tokens(text: &str) -> Result<u64, String> {
 mod tests {
     use clap::CommandFactory;
 
-    use super::{Arguments, distance, ratio, tokens, weight};
+    use super::{Arguments, Budget, budget, distance, ratio, tokens, weight};
 
     #[test]
     fn the_definition_of_the_arguments_is_consistent() {
@@ -123,6 +143,17 @@ mod tests {
         assert_eq!((tokens("16000"), tokens("16_000"), tokens("16k")), (Ok(16000), Ok(16000), Ok(16000)));
         for wrong in ["", "k", "-1", "1.5k", "many", "99999999999999999999"] {
             assert!(tokens(wrong).is_err(), "`{wrong}` is no number of tokens");
+        }
+    }
+
+    #[test]
+    fn a_budget_is_a_number_or_a_share_of_a_window() {
+        assert_eq!(
+            (budget("16k"), budget("20%"), budget("2.5 %")),
+            (Ok(Budget::Tokens(16_000)), Ok(Budget::Window(0.2)), Ok(Budget::Window(0.025)))
+        );
+        for wrong in ["0%", "101%", "-1%", "%", "NaN%", "x"] {
+            assert!(budget(wrong).is_err(), "`{wrong}` is no budget");
         }
     }
 

@@ -30,6 +30,7 @@ mod stats;
 mod suggest;
 mod versions;
 mod watch;
+mod window;
 
 use clap::Subcommand;
 use recollect_engine::Result;

@@ -12,6 +12,7 @@ mod material;
 mod name;
 mod plan;
 mod portion;
+mod prepared;
 mod render;
 mod renew;
 mod select;
@@ -46,6 +47,7 @@ use store::Placed;
 
 pub use export::export;
 pub(crate) use portion::{Wish, portions};
+pub(crate) use prepared::Prepared;
 pub use renew::{duplicate, refresh};
 pub(crate) use started::bytes_written;
 pub use started::resume;
@@ -153,7 +155,7 @@ fn write(call: &Call<'_>, name: &str, request: &CompositionRequest, draft: &Draf
     let record = Composition {
         composition_id,
         name: name.to_owned(),
-        project_id: project_id.clone(),
+        project_id,
         created_at: now,
         budget: request.budget,
         allocation: dealing::allocation(request),
@@ -315,6 +317,8 @@ fn document_of(row: &CompositionRow) -> Result<Value> {
     let output = if row.record.files.iter().any(|file| file == MARKDOWN) { MARKDOWN } else { JSONL };
     document["outputFile"] = output.into();
     document["request"] = document::camel(serde_json::to_value(&row.request)?);
+    // What its sessions have become since is told each time.
+    document.as_object_mut().map(|members| members.remove("stale"));
     Ok(document)
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::archive::Archive;
+use crate::compose::Prepared;
 use crate::config::Config;
 use crate::db::{Db, Rows};
 use crate::error::{Error, ErrorKind, Result};
@@ -50,6 +51,7 @@ struct Inner {
     counter: Counter,
     jobs: Jobs,
     search: Search,
+    prepared: Prepared,
     watch: Watch,
     /// Locked for as long as the memory is open, together with others.
     in_use: Option<fs_err::File>,
@@ -85,7 +87,8 @@ impl Engine {
         let archive = Archive::new(home.archive(), db.clone());
         let counter = Counter::for_model(&Config::load(&home.config())?.model);
         let (jobs, search, watch) = (Jobs::default(), Search::default(), Watch::default());
-        let inner = Inner { options, home, db, archive, counter, jobs, search, watch, in_use };
+        let prepared = Prepared::default();
+        let inner = Inner { options, home, db, archive, counter, jobs, search, prepared, watch, in_use };
         let engine = Self { inner: Arc::new(inner) };
         engine.recount()?;
         Ok(engine)
@@ -139,6 +142,11 @@ impl Engine {
     /// The full-text index, once it was opened.
     pub(crate) fn search(&self) -> &Search {
         &self.inner.search
+    }
+
+    /// Sessions that compositions were previewed of.
+    pub(crate) fn prepared(&self) -> &Prepared {
+        &self.inner.prepared
     }
 
     /// Writes the files that mirror the database for projects that changed.

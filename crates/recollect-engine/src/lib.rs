@@ -24,6 +24,7 @@ pub mod ids;
 mod imported;
 mod jobs;
 pub mod keepit;
+mod line;
 mod manifest;
 pub mod memory_context;
 pub mod models;

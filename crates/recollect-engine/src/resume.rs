@@ -2,7 +2,7 @@
 //!
 //! Nothing that exists is ever touched. The client's rules are those that the real one was seen to follow.
 
-use std::io::Write;
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
@@ -12,6 +12,7 @@ use uuid::Uuid;
 use crate::error::{Error, ErrorKind, Result};
 use crate::home::create_private;
 use crate::time::Time;
+use crate::transcript;
 
 /// Where a folder's name is cut, in characters of UTF-16, which after munging are bytes.
 const LONGEST: usize = 200;
@@ -142,6 +143,31 @@ pub fn readdressed(lines: &str, session_id: Uuid, folder: &WorkingFolder, now: T
     Ok(text)
 }
 
+/// Whether a session of the client ends with a record of a composition: it was started from one, and nobody has gone on.
+/// Only its end is read.
+pub fn is_untouched(path: &Path) -> Result<bool> {
+    let mut file = fs_err::File::open(path)?;
+    let bytes = file.metadata()?.len();
+    let mut window = 1 << 16;
+    loop {
+        let start = bytes.saturating_sub(window);
+        file.seek(SeekFrom::Start(start))?;
+        let mut end = Vec::new();
+        (&mut file).take(bytes - start).read_to_end(&mut end)?;
+        let whole = end.trim_ascii_end();
+        let line = match memchr::memrchr(b'\n', whole) {
+            Some(before) => &whole[before + 1..],
+            None if start == 0 => whole,
+            None => {
+                window *= 4;
+                continue;
+            }
+        };
+        let record = serde_json::from_slice::<Map<String, Value>>(line);
+        return Ok(record.is_ok_and(|record| transcript::is_composed(&record)));
+    }
+}
+
 /// Writes a session of the client: the whole file appears at once, and only where there was none.
 ///
 /// # Errors
@@ -221,6 +247,26 @@ mod tests {
         assert_eq!(error.kind, ErrorKind::Conflict);
         assert_eq!(fs_err::read_to_string(path).expect("the first"), "one\n");
         assert_eq!(fs_err::read_dir(home.path()).expect("the folder").count(), 1, "no temporary is left");
+    }
+
+    #[test]
+    fn a_session_is_untouched_until_something_stands_after_what_was_written() {
+        let home = tempfile::tempdir().expect("a folder");
+        let path = home.path().join("s.jsonl");
+        let ours = format!(
+            "{{\"type\":\"assistant\",\"text\":\"{}\",\"recollect\":{{\"composition\":\"c\"}}}}\n",
+            "x".repeat(300_000)
+        );
+        for (text, untouched) in [
+            (ours.clone(), true),
+            (format!("{{\"type\":\"summary\"}}\n{ours}"), true),
+            (format!("{ours}{{\"type\":\"user\"}}\n"), false),
+            (format!("{ours}{{\"type\":\"us"), false),
+            (String::new(), false),
+        ] {
+            fs_err::write(&path, text.as_bytes()).expect("written");
+            assert_eq!(is_untouched(&path).expect("read"), untouched, "{}", &text[text.len().saturating_sub(60)..]);
+        }
     }
 
     #[test]

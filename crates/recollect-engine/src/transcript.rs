@@ -53,6 +53,14 @@ impl Saying {
     }
 }
 
+/// The member of a record that says where its words come from; what the client or the user adds has none.
+const ORIGIN: &str = "recollect";
+
+/// Whether a record was written here, of a composition.
+pub fn is_composed(record: &Map<String, Value>) -> bool {
+    record.get(ORIGIN).is_some_and(|origin| origin.get("composition").is_some_and(Value::is_string))
+}
+
 /// What ends a session whose last words are not the assistant's.
 pub const CLOSING: &str = "I have read this and go on from here.";
 
@@ -91,7 +99,7 @@ pub fn lines(frame: &Frame<'_>, opening: &Saying, sayings: &[Saying]) -> String 
         frame.record("user", &uuids[1], Some(&uuids[0]), times[1], json!({ "role": "user", "content": opening.text }));
     summary.insert("isVisibleInTranscriptOnly".to_owned(), true.into());
     summary.insert("isCompactSummary".to_owned(), true.into());
-    summary.insert("recollect".to_owned(), opening.origin.clone());
+    summary.insert(ORIGIN.to_owned(), opening.origin.clone());
     push(summary.into());
     // The place of the first record of the reply that is being written.
     let mut reply = None;
@@ -107,7 +115,7 @@ pub fn lines(frame: &Frame<'_>, opening: &Saying, sayings: &[Saying]) -> String 
         if saying.role != Role::Assistant && !saying.is_by_user() {
             record.insert("isMeta".to_owned(), true.into());
         }
-        record.insert("recollect".to_owned(), saying.origin.clone());
+        record.insert(ORIGIN.to_owned(), saying.origin.clone());
         push(record.into());
     }
     lines
@@ -121,7 +129,7 @@ pub fn as_markdown(lines: &str) -> String {
         let speaker = match record["type"].as_str() {
             Some("assistant") => "Assistant",
             // Headings of sessions and what opens them are nobody's words.
-            Some("user") if record["recollect"].get("sources").is_none() => "",
+            Some("user") if record[ORIGIN].get("sources").is_none() => "",
             Some("user") if record["isMeta"] == true => "Tool",
             Some("user") => "User",
             _ => continue,

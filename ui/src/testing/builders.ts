@@ -97,7 +97,9 @@ export function aComponent(given: Partial<Component> = {}): Component {
     reason: 'v001: 94 % of its share, all keepits',
     created: false,
     original_tokens: 100_000,
+    original_messages: 400,
     share: 8000,
+    share_reason: 'an equal part',
     token_contribution: 7500,
     messages: 12,
     keepits_kept: 0,
@@ -125,6 +127,7 @@ export function aComposition(given: Partial<Composition> = {}): Composition {
     total_messages: 12,
     files: [],
     used_in_sessions: [],
+    stale: [],
     ...given,
   }
 }

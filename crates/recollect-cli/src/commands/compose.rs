@@ -9,7 +9,8 @@ use recollect_engine::api::composition::{
 use recollect_engine::ids::CompositionId;
 use serde::Serialize;
 
-use crate::arguments::{choice, tokens};
+use super::window;
+use crate::arguments::{Budget, budget, choice, tokens};
 use crate::face::Face;
 use crate::output::table::{Align, cell, table};
 use crate::output::units::{count, counted};
@@ -22,9 +23,12 @@ use crate::output::{CLOSE, NAME, paint, text};
 pub(crate) struct Compose {
     /// Name of the composition
     name: String,
-    /// The most tokens that it may have: `16000` or `16k`
-    #[arg(long, value_name = "N", value_parser = tokens, allow_negative_numbers = true)]
-    budget: u64,
+    /// The most tokens that it may have: `16000`, `16k`, or a share of a model's window, `20%`
+    #[arg(long, value_name = "N", value_parser = budget, allow_negative_numbers = true)]
+    budget: Budget,
+    /// The model whose window a share is of
+    #[arg(long, value_name = "ID")]
+    for_model: Option<String>,
     /// A session, in the order of the result; a version of it (`@v001`, `@original`, `@new`) and the tokens wished for
     /// it (`=4000`) may follow
     #[arg(long = "session", value_name = "ID[@V][=TOKENS]", required = true, value_parser = component)]
@@ -67,7 +71,7 @@ impl Compose {
     pub(crate) fn run(self, face: &Face) -> Result<()> {
         let request = CompositionRequest {
             name: self.name,
-            budget: self.budget,
+            budget: window::tokens(face, self.budget, self.for_model.as_deref())?,
             components: self.components,
             allocation: self.allocation,
             task: self.task,

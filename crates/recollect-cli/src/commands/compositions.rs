@@ -1,6 +1,6 @@
 //! `recollect compositions`.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
@@ -165,6 +165,8 @@ fn write_export(face: &Face, request: CompositionExportRequest, output: Option<P
     };
     face.terminal.answer(&document, |out| match &document.file {
         Some(file) => out.push_str(&format!("{} tokens in {}\n", count(exported.tokens), text::line(file))),
+        // A terminal obeys what a text may hold.
+        None if std::io::stdout().is_terminal() => out.push_str(&text::lines(&exported.text)),
         None => out.push_str(&exported.text),
     })
 }

@@ -8,8 +8,8 @@ use recollect_engine::api::composition::{ComponentRequest, Composition, Composit
 use recollect_engine::api::suggest::{SuggestRequest, Suggestion, Suggestions, context};
 use serde::Serialize;
 
-use super::{absolute, compose};
-use crate::arguments::tokens;
+use super::{absolute, compose, window};
+use crate::arguments::{Budget, budget};
 use crate::face::Face;
 use crate::output::table::{Align, cell, table};
 use crate::output::units::{count, counted};
@@ -33,9 +33,12 @@ pub(crate) struct Suggest {
     /// What is to be done, in any words
     #[arg(long, value_name = "TEXT")]
     task: Option<String>,
-    /// The most tokens that all of them may have together: `16000` or `16k`
-    #[arg(long, value_name = "N", value_parser = tokens, allow_negative_numbers = true)]
-    budget: u64,
+    /// The most tokens that all of them may have together: `16000`, `16k`, or a share of a model's window, `20%`
+    #[arg(long, value_name = "N", value_parser = budget, allow_negative_numbers = true)]
+    budget: Budget,
+    /// The model whose window a share is of
+    #[arg(long, value_name = "ID")]
+    for_model: Option<String>,
     /// Sessions at most [default: 8]
     #[arg(long, value_name = "N")]
     limit: Option<u32>,
@@ -57,13 +60,14 @@ struct Document<'a> {
 
 impl Suggest {
     pub(crate) fn run(self, face: &Face) -> Result<()> {
+        let budget = window::tokens(face, self.budget, self.for_model.as_deref())?;
         let folder = absolute(self.cwd.as_deref().unwrap_or(std::path::Path::new(".")))?;
         let request = SuggestRequest {
             folder: Some(folder),
             files: self.files,
             topics: self.topics,
             task: self.task.clone(),
-            budget: self.budget,
+            budget,
             limit: self.limit,
         };
         let found = face.call(context, request)?;
@@ -81,7 +85,7 @@ impl Suggest {
                 };
                 let request = CompositionRequest {
                     name,
-                    budget: self.budget,
+                    budget,
                     components: found.suggestions.iter().map(component).collect(),
                     allocation: None,
                     task: self.task,

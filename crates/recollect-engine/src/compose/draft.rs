@@ -18,6 +18,7 @@ use crate::engine::Call;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Progress;
 use crate::ids::{CompositionId, VersionId};
+use crate::line::one_line;
 use crate::registry;
 use crate::search;
 use crate::tokens::Counter;
@@ -341,11 +342,7 @@ impl<'c> Draft<'c> {
             let seat = &mut self.seats[order];
             let is_marked = |text: &str| seat.material.keepits.iter().any(|words| text.contains(words.as_str()));
             let message = &mut seat.taken.rendition.messages[at];
-            let note = format!(
-                "(as it was then; its newest state is in {}. {})",
-                newest + 1,
-                super::words::one_line(&title, 60)
-            );
+            let note = format!("(as it was then; its newest state is in {}. {})", newest + 1, one_line(&title, 60));
             let (before, after) = (message.tokens, counter.count(&note));
             if after * 2 > before || is_marked(&message.text) {
                 continue;

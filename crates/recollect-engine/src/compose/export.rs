@@ -7,12 +7,13 @@ use quick_xml::escape::{escape, partial_escape};
 use serde_json::Value;
 
 use super::started::session_lines;
-use super::words::{grouped, one_line};
+use super::words::grouped;
 use super::{JSONL, MARKDOWN, find, folder_of, read};
 use crate::api::composition::{CompositionExportRequest, CompositionExported, ExportFormat};
 use crate::db::CompositionRow;
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::line::one_line;
 use crate::session::Role;
 use crate::time::Time;
 use crate::tokens::Counter;

@@ -2,7 +2,9 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
-use std::rc::Rc;
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
 
 use super::join::Origin;
 use super::plan::Rendition;
@@ -20,6 +22,7 @@ use crate::engine::{Call, Engine};
 use crate::error::{Error, Result};
 use crate::ids::{SessionId, VersionId};
 use crate::session::{Block, Message, MessageKind};
+use crate::time::Time;
 use crate::versions::{self, Source};
 
 /// A session and its versions.
@@ -34,17 +37,18 @@ pub(super) struct Material<'c> {
     pub(super) keepits: Vec<String>,
     /// The messages of the original by index.
     pub(super) origins: HashMap<u32, Origin>,
-    source: OnceCell<Source>,
+    /// Tells everything that the session is prepared from.
+    state: [u8; 32],
+    source: OnceCell<Arc<Source>>,
     states: OnceCell<HashMap<u32, FileState>>,
     existing: RefCell<HashMap<VersionId, Rendition>>,
-    /// Compressions that were made, by their settings.
-    made: RefCell<Vec<(CompressionSettings, Rc<Outcome>)>>,
 }
 
 impl<'c> Material<'c> {
     /// Reads the facts of a session, not its messages.
     pub(super) fn new(call: &'c Call<'c>, session: &SessionId) -> Result<Self> {
         let engine = call.engine;
+        let decay = engine.decay()?;
         engine.db().read(|rows| {
             let session = rows
                 .session(session)?
@@ -57,6 +61,15 @@ impl<'c> Material<'c> {
                 Some(file) => rows.messages(file.file_id, 0, None)?,
                 None => Vec::new(),
             };
+            let keepits = rows.keepits(&session.session_id)?;
+            let mut state = Sha256::new();
+            // When it was last looked at changes nothing in it.
+            let facts = SessionRow { last_accessed: Time::from_millis(0), ..session.clone() };
+            state.update(format!("{facts:?} {project_path} {decay:?} {keepits:?} {}", engine.counter().thousandths()));
+            for row in &messages {
+                state.update(row.hash);
+                state.update(row.tokens.to_le_bytes());
+            }
             let origin =
                 |uuid, reply_id, hash: &[u8; 32], timestamp| Origin { uuid, reply_id, hash: hex(hash), timestamp };
             Ok(Self {
@@ -64,11 +77,8 @@ impl<'c> Material<'c> {
                 project_path,
                 project_name,
                 versions: rows.versions(&session.session_id)?,
-                keepits: rows
-                    .keepits(&session.session_id)?
-                    .into_iter()
-                    .map(|keepit| keepit.content.trim().to_owned())
-                    .collect(),
+                state: state.finalize().into(),
+                keepits: keepits.into_iter().map(|keepit| keepit.content.trim().to_owned()).collect(),
                 origins: messages
                     .into_iter()
                     .map(|row| (row.position, origin(row.uuid, row.reply_id, &row.hash, row.timestamp)))
@@ -77,7 +87,6 @@ impl<'c> Material<'c> {
                 source: OnceCell::new(),
                 states: OnceCell::new(),
                 existing: RefCell::default(),
-                made: RefCell::default(),
             })
         })
     }
@@ -148,14 +157,14 @@ impl<'c> Material<'c> {
         versions::save(self.call.engine, self.source()?, settings, &*self.outcome(settings)?, true)
     }
 
-    fn outcome(&self, settings: &CompressionSettings) -> Result<Rc<Outcome>> {
-        let known = self.made.borrow().iter().find(|(made, _)| made == settings).map(|(_, outcome)| Rc::clone(outcome));
-        if let Some(outcome) = known {
+    fn outcome(&self, settings: &CompressionSettings) -> Result<Arc<Outcome>> {
+        let (prepared, id, now) = (self.call.engine.prepared(), &self.session.session_id, self.call.engine.now());
+        if let Some(outcome) = prepared.outcome(id, self.state, now, settings) {
             return Ok(outcome);
         }
         self.call.cancel.check()?;
-        let outcome = Rc::new(versions::run(self.call, self.source()?, settings)?);
-        self.made.borrow_mut().push((settings.clone(), Rc::clone(&outcome)));
+        let outcome = Arc::new(versions::run(self.call, self.source()?, settings)?);
+        prepared.keep(id, self.state, now, settings, &outcome);
         Ok(outcome)
     }
 
@@ -166,13 +175,12 @@ impl<'c> Material<'c> {
     }
 
     fn source(&self) -> Result<&Source> {
-        match self.source.get() {
-            Some(source) => Ok(source),
-            None => {
-                let source = Source::load(self.call.engine, &self.session.session_id, None)?;
-                Ok(self.source.get_or_init(|| source))
-            }
+        if let Some(source) = self.source.get() {
+            return Ok(source);
         }
+        let (engine, id) = (self.call.engine, &self.session.session_id);
+        let source = engine.prepared().source(id, self.state, engine.now(), || Source::load(engine, id, None))?;
+        Ok(self.source.get_or_init(|| source))
     }
 }
 

@@ -511,7 +511,7 @@ mod tests {
             (ErrorKind::OverBudget, "session 0: keepits need 3000 tokens")
         );
         assert_eq!(error.hint.as_deref(), Some("give it at least 3,000 tokens, or lower the weights of its keepits"));
-        let error = taken(5_000, &[pinned.clone(), pinned.clone()]).expect_err("both need 3,000");
+        let error = taken(5_000, &[pinned.clone(), pinned]).expect_err("both need 3,000");
         assert!(
             error.message.contains("session 0") && error.message.contains("session 1"),
             "whichever fails: {}",

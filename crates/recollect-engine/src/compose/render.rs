@@ -2,9 +2,10 @@
 
 use serde_json::json;
 
-use super::words::{days, grouped, listed, one_line, ratio_in_words};
+use super::words::{days, grouped, listed, ratio_in_words};
 use crate::api::compression::VersionMessage;
 use crate::ids::SessionId;
+use crate::line::one_line;
 use crate::session::Role;
 use crate::time::Time;
 use crate::transcript::{self, Saying};

@@ -122,7 +122,7 @@ pub fn duplicate(engine: &Engine, request: &CompositionDuplicateRequest) -> Resu
         used_in_sessions: Vec::new(),
         ..row.record.clone()
     };
-    let copy = CompositionRow { record, request: CompositionRequest { name: new_name.clone(), ..row.request.clone() } };
+    let copy = CompositionRow { record, request: CompositionRequest { name: new_name, ..row.request.clone() } };
     let mut files = Vec::new();
     files.extend(markdown.map(|text| (MARKDOWN, text)));
     files.extend(lines.map(|lines| (JSONL, lines)));

@@ -40,18 +40,6 @@ pub(super) fn days(first: Option<Time>, last: Option<Time>) -> Option<String> {
     Some(format!("{said} to {to}"))
 }
 
-/// A text in one line, cut to so many characters.
-pub(super) fn one_line(text: &str, characters: usize) -> String {
-    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match words.char_indices().nth(characters) {
-        None => words,
-        Some(_) => {
-            let cut: String = words.chars().take(characters.saturating_sub(1)).collect();
-            format!("{}…", cut.trim_end())
-        }
-    }
-}
-
 /// `a`, `a and b`, `a, b and c`.
 pub(super) fn listed(names: &[&str]) -> String {
     match names {

@@ -180,6 +180,7 @@ impl Rows<'_> {
         for row in rows {
             let CompositionRow { record, request } = from_columns(row)?;
             let mut document = document::camel(serde_json::to_value(&record)?);
+            document.as_object_mut().map(|members| members.remove("stale"));
             document["request"] = document::camel(serde_json::to_value(&request)?);
             records.insert(record.composition_id.to_string(), document);
         }

@@ -1,6 +1,7 @@
 //! `sessions/<id>.md`: what a session decided, did and touched, then what was said.
 
 use crate::extract::Extracted;
+use crate::line;
 use crate::registry::Loaded;
 use crate::session::{Block, MessageKind, Role};
 
@@ -76,6 +77,7 @@ pub(super) fn markdown(loaded: &Loaded, extracted: &Extracted) -> String {
     text
 }
 
+/// A text on one line, all of it.
 fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    line::one_line(text, usize::MAX)
 }

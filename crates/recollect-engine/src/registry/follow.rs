@@ -87,13 +87,17 @@ pub(crate) fn behind(engine: &Engine, places: &[PathBuf], followed: &Followed) -
     })
 }
 
-/// Whether a file is a session that was started from a composition and has not been gone on with.
+/// Whether a file is a session that was started from a composition and has not been gone on with. That many bytes were
+/// written is a fact of the database; made anew, it does not have it, and the file's end tells.
 fn is_only_ours(rows: &Rows<'_>, caused: &HashSet<String>, candidate: &Candidate, stat: Stat) -> Result<bool> {
-    let Some(session) = candidate.named_session.as_ref().filter(|session| caused.contains(*session)) else {
+    let Some(session) = candidate.named_session.as_ref().filter(|_| candidate.part == Part::Main) else {
         return Ok(false);
     };
-    let written = rows.fact(&crate::compose::bytes_written(session))?;
-    Ok(candidate.part == Part::Main && written.and_then(|bytes| bytes.parse().ok()) == Some(stat.bytes))
+    match rows.fact(&crate::compose::bytes_written(session))?.and_then(|bytes| bytes.parse::<u64>().ok()) {
+        Some(written) => Ok(written == stat.bytes),
+        None if caused.contains(session) => Ok(crate::resume::is_untouched(&candidate.path).unwrap_or(false)),
+        None => Ok(false),
+    }
 }
 
 fn candidates_at(place: &Path, followed: &Followed, candidates: &mut Vec<Candidate>) {

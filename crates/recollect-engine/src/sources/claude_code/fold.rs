@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::record::Record;
+use crate::line::one_line;
 use crate::session::{Block, Message, MessageKind, Role};
 use crate::time::Time;
 
@@ -188,27 +189,6 @@ fn between<'t>(text: &'t str, open: &str, close: &str) -> Option<&'t str> {
     let from = text.find(open)? + open.len();
     let to = text[from..].find(close)? + from;
     Some(&text[from..to])
-}
-
-/// A text on one line, without control characters, cut to a number of characters.
-fn one_line(text: &str, characters: usize) -> String {
-    let mut line = String::new();
-    for word in text
-        .split(|character: char| character.is_whitespace() || character.is_control())
-        .filter(|word| !word.is_empty())
-    {
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-        if line.len() > characters * 4 {
-            break;
-        }
-    }
-    match line.char_indices().nth(characters) {
-        Some((end, _)) => format!("{}…", line[..end].trim_end()),
-        None => line,
-    }
 }
 
 fn cut(text: &str, characters: usize) -> String {

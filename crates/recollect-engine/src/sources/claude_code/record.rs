@@ -6,6 +6,7 @@ use super::block::{blocks, text_of};
 use crate::session::{Block, Message, MessageKind, Role};
 use crate::sources::json;
 use crate::time::Time;
+use crate::transcript;
 
 /// What a line says.
 #[derive(Debug, Clone, Default)]
@@ -117,6 +118,9 @@ pub fn read(line: &[u8], line_number: u64) -> Reading {
         ..Record::default()
     };
     let content = match kind {
+        // The beginning of a session that goes on from a composition is in memory already, where it comes from; what
+        // it opens with says so.
+        "user" | "assistant" if transcript::is_composed(object) && !opens(object) => None,
         "user" => user(object),
         "assistant" => assistant(object, &mut record),
         "system" => system(object),
@@ -155,6 +159,11 @@ pub fn read(line: &[u8], line_number: u64) -> Reading {
     Reading { record: Some(record), issue }
 }
 
+/// Whether a record opens a conversation with the summary of another.
+fn opens(object: &Map<String, Value>) -> bool {
+    object.get("isCompactSummary").and_then(Value::as_bool).unwrap_or(false)
+}
+
 type Content = (Role, MessageKind, Vec<Block>);
 
 fn user(object: &Map<String, Value>) -> Option<Content> {
@@ -170,7 +179,7 @@ fn user(object: &Map<String, Value>) -> Option<Content> {
     let has_text = blocks.iter().any(|block| matches!(block, Block::Text { .. }));
     let has_result = blocks.iter().any(|block| matches!(block, Block::ToolResult { .. }));
     let role = if has_result && !has_text { Role::Tool } else { Role::User };
-    let kind = if flag("isCompactSummary") {
+    let kind = if opens(object) {
         MessageKind::CompactSummary
     } else if flag("isMeta") || blocks.iter().all(is_injected) {
         MessageKind::Meta
