@@ -5,9 +5,8 @@ import { shell } from '../api/call'
 import { toEngineError, type EngineError } from '../api/errors'
 import type { Composition } from '../api/generated/Composition'
 import { draft, isOwnName, markComposed, upToDate } from '../state/compositionDraft'
-import { requestOf } from '../utils/compositionDraft'
+import { draftFault, requestOf } from '../utils/compositionDraft'
 import { nameFault } from '../utils/compositionName'
-import { parseTokens } from '../utils/tokens'
 import { useJob, type JobState } from './useJob'
 
 export interface Composing {
@@ -38,11 +37,8 @@ export function useComposing(compositions: () => readonly Composition[]): Compos
   const error = computed(() => failure.value ?? job.error.value)
   const rival = computed(() => compositions().find((each) => each.name.toLowerCase() === draft.value.name.toLowerCase()))
   const obstacle = computed(() => {
-    if (draft.value.cards.length === 0) return 'Add a session first'
-    if (!draft.value.markdown && !draft.value.jsonl) return 'Choose Markdown, JSONL or both'
-    const budget = parseTokens(draft.value.budget)
-    if (budget === undefined || budget < 1) return 'The budget is not a number of tokens'
-    return requestOf(draft.value, { name: 'context', replace: false }) === undefined ? 'A share is not a number of tokens' : undefined
+    const fault = draftFault(draft.value)
+    return fault === undefined && !draft.value.markdown && !draft.value.jsonl ? 'Choose Markdown, JSONL or both' : fault
   })
 
   function answer(replace: boolean): void {

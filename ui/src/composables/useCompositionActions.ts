@@ -2,17 +2,25 @@
 
 import { useRouter } from 'vue-router'
 import { call, shell } from '../api/call'
+import type { ExportFormat } from '../api/generated/ExportFormat'
 import type { CompositionDetail } from '../api/generated/CompositionDetail'
 import { draft, replaceDraft } from '../state/compositionDraft'
 import { showToast } from '../state/toasts'
+import { copyText } from '../utils/clipboard'
+import { count } from '../utils/format'
 import { draftOf } from '../utils/compositionDraft'
 import { freeName } from '../utils/compositionName'
+
+/** The texts of a composition, by name. */
+export const EXPORTS: Record<ExportFormat, string> = { markdown: 'Markdown', jsonl: 'JSONL', xml: 'an XML prompt', prompt: 'plain text' }
 
 export interface CompositionActions {
   /** Puts it into the builder under its own name: composing replaces it. */
   reuse: (name: string) => Promise<void>
-  /** Puts it into the builder under a free name. */
+  /** Copies it under a free name. */
   duplicate: (name: string, taken: readonly string[]) => Promise<void>
+  /** Puts a text of it on the clipboard. */
+  exported: (name: string, format: ExportFormat) => Promise<void>
   /** Shows its file in the file manager: the Markdown, when it has one. */
   reveal: (files: readonly string[]) => Promise<void>
   remove: (name: string) => Promise<void>
@@ -31,7 +39,15 @@ export function useCompositionActions(): CompositionActions {
 
   return {
     reuse: (name) => intoBuilder(name, name, [name]),
-    duplicate: (name, taken) => intoBuilder(name, freeName(name, taken), []),
+    async duplicate(name, taken) {
+      const copy = await call('composition_duplicate', { name, new_name: freeName(name, taken) })
+      showToast({ title: `Copied as ${copy.name}`, action: { label: 'Edit', run: () => void intoBuilder(copy.name, copy.name, [copy.name]) } })
+    },
+    async exported(name, format) {
+      const { text, tokens, note } = await call('composition_export', { name, format })
+      const copied = await copyText(text)
+      showToast(copied ? { title: `Copied as ${EXPORTS[format]}`, text: note ?? `${count(tokens)} tokens`, ...(note == null ? {} : { tone: 'warn' as const }) } : { title: 'The clipboard cannot be written', text: 'Show the files in their folder instead.', tone: 'warn' })
+    },
     async reveal(files) {
       const path = files.find((file) => file.endsWith('.md')) ?? files[0]
       if (path !== undefined) await shell({ action: 'reveal', path })

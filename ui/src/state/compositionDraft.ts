@@ -61,8 +61,8 @@ export function endTyping(): void {
 
 /** A new draft with the same budget and window. */
 export function clearDraft(): void {
-  const { budget, window, allocation, markdown, jsonl } = draft.value
-  replaceDraft({ ...EMPTY_DRAFT, budget, window, allocation, markdown, jsonl })
+  const { budget, window, model, markdown, jsonl } = draft.value
+  replaceDraft({ ...EMPTY_DRAFT, budget, window, model, markdown, jsonl })
 }
 
 /** Another draft; the one before is a step to undo. */

@@ -11,6 +11,7 @@ import type { IngestTotals } from '../api/generated/IngestTotals'
 import type { MessageView } from '../api/generated/MessageView'
 import type { SearchAnswer } from '../api/generated/SearchAnswer'
 import type { SearchHit } from '../api/generated/SearchHit'
+import type { Suggestion } from '../api/generated/Suggestion'
 import type { SessionSummary } from '../api/generated/SessionSummary'
 
 export function aSession(given: Partial<SessionSummary> = {}): SessionSummary {
@@ -128,6 +129,26 @@ export function aComposition(given: Partial<Composition> = {}): Composition {
     files: [],
     used_in_sessions: [],
     stale: [],
+    ...given,
+  }
+}
+
+export function aSuggestion(given: Partial<Suggestion> = {}): Suggestion {
+  return {
+    session_id: '7c41e0b2-0000-4000-8000-000000000001',
+    title: 'Fix token refresh race',
+    project_id: '-home-ada-my-app',
+    project: 'my-app',
+    last_timestamp: '2026-01-20T10:00:00.000Z',
+    original_tokens: 100_000,
+    version_id: 'v001',
+    version_reason: 'v001: 94 % of its share',
+    score: 0.82,
+    parts: { relevance: 0.9, files: 0, folder: 1, topics: 0, recency: 0.5, branch: 0 },
+    matched_topics: [],
+    matched_files: [],
+    suggested_tokens: 8000,
+    reasons: ['says most about the task'],
     ...given,
   }
 }

@@ -76,6 +76,8 @@ describe('request', () => {
       name: 'x',
       budget: 12_000,
       allocation: 'by_length',
+      task: null,
+      order: 'given',
       format: 'markdown',
       replace: false,
       components: [
@@ -90,9 +92,27 @@ describe('request', () => {
     ['a budget that is no figure', afterStep(with3, { step: 'set', values: { budget: 'much' } })],
     ['a budget of 0', afterStep(with3, { step: 'set', values: { budget: '0' } })],
     ['a share that is no figure', afterStep(with3, { step: 'share', sessionId: 'a', share: 'half' })],
+    ['shares by relevance and no task', afterStep(with3, { step: 'set', values: { allocation: 'by_relevance' } })],
+    ['shares by hand of which one is missing', afterStep(with3, { step: 'set', values: { allocation: 'manual' } })],
     ['no session', EMPTY_DRAFT],
   ])('asks nothing with %s', (_why, draft) => {
     expect(requestOf(draft, { name: 'x', replace: false })).toBeUndefined()
+  })
+
+  it('begins shares by hand with those that there are, and keeps what was typed', () => {
+    const typed = afterStep(with3, { step: 'share', sessionId: 'b', share: '3,200' })
+    const byHand = afterStep(typed, { step: 'by_hand', shares: new Map([['a', 5000], ['b', 1], ['c', 700]]) })
+    expect(byHand.allocation).toBe('manual')
+    expect(byHand.cards.map((card) => card.share)).toEqual(['5,000', '3,200', '700'])
+  })
+
+  it('takes the order that the engine gave by time, as no step of the user’s; a card that is moved then stands by hand', () => {
+    const byTime = withStep(historyOf(with3), { step: 'set', values: { order: 'by_time', task: 'x' } })
+    const sorted = withStep(byTime, { step: 'sorted', ids: ['c', 'a', 'b'] })
+    expect(order(sorted.present)).toBe('cab')
+    expect(order(undone(sorted).present), 'undo goes to before the choice').toBe('abc')
+    expect(withStep(sorted, { step: 'sorted', ids: ['c', 'a'] }).present, 'an answer to another draft is none').toBe(sorted.present)
+    expect(withStep(sorted, { step: 'move', sessionId: 'b', to: 0 }).present.order).toBe('given')
   })
 
   it('comes back as the same draft from a composition', () => {

@@ -2,6 +2,7 @@
 
 import type { Allocation } from '../api/generated/Allocation'
 import type { CompositionFormat } from '../api/generated/CompositionFormat'
+import type { CompositionOrder } from '../api/generated/CompositionOrder'
 import type { CompositionRequest } from '../api/generated/CompositionRequest'
 import type { CompressionSettings } from '../api/generated/CompressionSettings'
 import type { ComponentRequest } from '../api/generated/ComponentRequest'
@@ -28,13 +29,18 @@ export interface Draft {
   name: string
   budget: string
   window: string
+  /** The model whose window it is; empty for a size of one's own. */
+  model: string
   allocation: Allocation
+  /** What the context is for, in the user's words. */
+  task: string
+  order: CompositionOrder
   markdown: boolean
   jsonl: boolean
   cards: readonly DraftCard[]
 }
 
-export const EMPTY_DRAFT: Draft = { name: '', budget: '16,000', window: '200,000', allocation: 'even', markdown: true, jsonl: true, cards: [] }
+export const EMPTY_DRAFT: Draft = { name: '', budget: '16,000', window: '200,000', model: '', allocation: 'even', task: '', order: 'given', markdown: true, jsonl: true, cards: [] }
 
 export type NewCard = Pick<DraftCard, 'sessionId' | 'title' | 'tokens' | 'lastTimestamp'>
 
@@ -44,6 +50,10 @@ export type DraftStep =
   | { step: 'remove'; sessionId: string }
   | { step: 'version'; sessionId: string; version: string; settings?: CompressionSettings | null }
   | { step: 'share'; sessionId: string; share: string }
+  /** Shares by hand, those that were typed as they are. */
+  | { step: 'by_hand'; shares: ReadonlyMap<string, number> }
+  /** The order that the engine gave by time: no step of the user's. */
+  | { step: 'sorted'; ids: readonly string[] }
   | { step: 'set'; values: Partial<Omit<Draft, 'cards'>> }
   | { step: 'replace'; draft: Draft }
 
@@ -54,6 +64,13 @@ export function afterStep(draft: Draft, step: DraftStep): Draft {
       return added(draft, step.sessions, step.at ?? draft.cards.length)
     case 'move':
       return moved(draft, step.sessionId, step.to)
+    case 'by_hand':
+      return { ...draft, allocation: 'manual', cards: draft.cards.map((card) => (card.share.trim() !== '' ? card : { ...card, share: count(step.shares.get(card.sessionId) ?? 0) })) }
+    case 'sorted': {
+      const at = new Map(step.ids.map((id, index) => [id, index]))
+      const cards = [...draft.cards].sort((a, b) => (at.get(a.sessionId) ?? Infinity) - (at.get(b.sessionId) ?? Infinity))
+      return draft.cards.every((card) => at.has(card.sessionId)) && !sameOrder(cards, draft.cards) ? { ...draft, cards } : draft
+    }
     case 'remove': {
       const cards = draft.cards.filter((card) => card.sessionId !== step.sessionId)
       return cards.length === draft.cards.length ? draft : { ...draft, cards }
@@ -89,7 +106,8 @@ function moved(draft: Draft, sessionId: string, to: number): Draft {
   if (card === undefined) return draft
   const cards = draft.cards.filter((each) => each !== card)
   cards.splice(Math.max(0, Math.min(cards.length, to)), 0, card)
-  return sameOrder(cards, draft.cards) ? draft : { ...draft, cards }
+  // What is moved by hand stands by hand.
+  return sameOrder(cards, draft.cards) ? draft : { ...draft, cards, order: 'given' }
 }
 
 function changed(draft: Draft, sessionId: string, values: Partial<DraftCard>): Draft {
@@ -123,6 +141,7 @@ export function historyOf(draft: Draft): DraftHistory {
 export function withStep(history: DraftHistory, step: DraftStep): DraftHistory {
   const present = afterStep(history.present, step)
   if (present === history.present) return history
+  if (step.step === 'sorted') return { ...history, present }
   const typing = typedInto(step)
   if (typing !== undefined && typing === history.typing) return { ...history, present, future: [] }
   return { past: [...history.past, history.present].slice(-LONGEST_PAST), present, future: [], typing }
@@ -149,20 +168,30 @@ function typedInto(step: DraftStep): string | undefined {
   if (step.step === 'share') return `share:${step.sessionId}`
   if (step.step !== 'set') return undefined
   const keys = Object.keys(step.values)
-  return keys.length === 1 && (keys[0] === 'name' || keys[0] === 'budget' || keys[0] === 'window') ? keys[0] : undefined
+  return keys.length === 1 && (keys[0] === 'name' || keys[0] === 'budget' || keys[0] === 'window' || keys[0] === 'task') ? keys[0] : undefined
 }
 
-/** What the engine is asked for; nothing while the budget or a share is not a figure, or there is no session. */
+/** Why the engine cannot be asked, as a sentence; nothing when it can. */
+export function draftFault(draft: Draft): string | undefined {
+  if (draft.cards.length === 0) return 'Add a session first'
+  const budget = parseTokens(draft.budget)
+  if (budget === undefined || budget < 1) return 'The budget is not a number of tokens'
+  if (draft.allocation === 'by_relevance' && draft.task.trim() === '') return 'Say what the task is: sessions that tell more of it get more'
+  if (draft.allocation === 'manual' && draft.cards.some((card) => card.share.trim() === '')) return 'Each session needs its share'
+  return draft.cards.some((card) => card.share.trim() !== '' && (parseTokens(card.share) ?? 0) < 1) ? 'A share is not a number of tokens' : undefined
+}
+
+/** What the engine is asked for; nothing while the draft has a fault. */
 export function requestOf(draft: Draft, options: { name: string; replace: boolean }): CompositionRequest | undefined {
   const budget = parseTokens(draft.budget)
-  if (budget === undefined || budget < 1 || draft.cards.length === 0) return undefined
+  if (budget === undefined || draftFault(draft) !== undefined) return undefined
   const components: ComponentRequest[] = []
   for (const card of draft.cards) {
     const tokens = card.share.trim() === '' ? null : parseTokens(card.share)
-    if (tokens === undefined || tokens === 0) return undefined
+    if (tokens === undefined) return undefined
     components.push({ session: card.sessionId, version: card.version, tokens, settings: card.version === 'new' ? card.settings : null })
   }
-  return { name: options.name, budget, components, allocation: draft.allocation, format: formatOf(draft), replace: options.replace }
+  return { name: options.name, budget, components, allocation: draft.allocation, task: draft.task.trim() === '' ? null : draft.task.trim(), order: draft.order, format: formatOf(draft), replace: options.replace }
 }
 
 /** Which files; both when none is chosen, for a preview has none. */
@@ -171,17 +200,22 @@ export function formatOf(draft: Pick<Draft, 'markdown' | 'jsonl'>): CompositionF
   return draft.markdown ? 'markdown' : 'jsonl'
 }
 
+const ALLOCATIONS: readonly Allocation[] = ['even', 'by_length', 'by_recency', 'by_relevance', 'manual']
+
 /** A draft read back from storage: whatever is not what it should be is as in a new one. */
 export function draftFrom(stored: unknown): Draft {
   if (!isRecord(stored)) return EMPTY_DRAFT
-  const text = (key: 'name' | 'budget' | 'window'): string => (typeof stored[key] === 'string' ? stored[key] : EMPTY_DRAFT[key])
+  const text = (key: 'name' | 'budget' | 'window' | 'model' | 'task'): string => (typeof stored[key] === 'string' ? stored[key] : EMPTY_DRAFT[key])
   const flag = (key: 'markdown' | 'jsonl'): boolean => (typeof stored[key] === 'boolean' ? stored[key] : EMPTY_DRAFT[key])
-  const allocation = stored['allocation']
+  const allocation = ALLOCATIONS.find((each) => each === stored['allocation'])
   return {
     name: text('name'),
     budget: text('budget'),
     window: text('window'),
-    allocation: allocation === 'by_length' || allocation === 'by_recency' ? allocation : 'even',
+    model: text('model'),
+    allocation: allocation ?? 'even',
+    task: text('task'),
+    order: stored['order'] === 'by_time' ? 'by_time' : 'given',
     markdown: flag('markdown'),
     jsonl: flag('jsonl'),
     cards: (Array.isArray(stored['cards']) ? stored['cards'] : []).flatMap(cardFrom),
@@ -214,7 +248,9 @@ export function draftOf(request: CompositionRequest, components: readonly { sess
     ...EMPTY_DRAFT,
     name,
     budget: count(request.budget),
-    allocation: request.allocation ?? 'even',
+    allocation: request.allocation ?? (request.task == null ? 'even' : 'by_relevance'),
+    task: request.task ?? '',
+    order: request.order ?? 'given',
     markdown: request.format !== 'jsonl',
     jsonl: request.format !== 'markdown',
     cards: request.components.map((component) => {
