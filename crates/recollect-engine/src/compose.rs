@@ -9,6 +9,7 @@ mod export;
 mod figures;
 mod join;
 mod material;
+mod models;
 mod name;
 mod plan;
 mod portion;
@@ -92,6 +93,7 @@ fn create_with(call: &Call<'_>, request: &CompositionRequest, freshness: Freshne
     let mut draft = Draft::make(call, &asked)?;
     draft.check_budget()?;
     call.cancel.check()?;
+    models::ask(&mut draft)?;
     let made = make_versions(call, &mut draft)?;
     let written = write(call, &name, &asked.stored, &draft);
     if written.is_err() {

@@ -55,7 +55,9 @@ pub fn suggest(call: &Call<'_>, request: &SuggestRequest) -> Result<Suggestions>
         })
     });
     let best = rated.first().map_or(0.0, |rated| rated.score);
-    rated.retain(|rated| !is_weak(rated.score, best));
+    // Several contents under one id have most of their words in common: the one that fits best stands for them.
+    let mut ids = BTreeSet::new();
+    rated.retain(|rated| !is_weak(rated.score, best) && ids.insert(base(&rated.session.session_id).to_owned()));
     let fitting = rated.len();
     rated.truncate(limit as usize);
     let wishes: Vec<Wish> =
@@ -92,6 +94,12 @@ pub fn suggest(call: &Call<'_>, request: &SuggestRequest) -> Result<Suggestions>
         budget: request.budget,
         considered,
     })
+}
+
+/// The id without what tells several contents under it apart.
+fn base(session: &SessionId) -> &str {
+    let id = session.as_str();
+    id.split_once('~').map_or(id, |(base, _)| base)
 }
 
 /// All that is known for a request.

@@ -127,7 +127,7 @@ fn describe(face: &Face, found: &Suggestions, out: &mut String) {
         vec![
             format!("{:.2}", suggestion.score),
             paint(NAME, &suggestion.session_id),
-            cell(&suggestion.title),
+            cell(&short(&suggestion.title)),
             face.terminal.time(suggestion.last_timestamp),
             suggestion.version_id.to_string(),
             count(suggestion.suggested_tokens),
@@ -142,3 +142,14 @@ fn describe(face: &Face, found: &Suggestions, out: &mut String) {
     }
     out.push('\n');
 }
+
+/// A title as a column holds it.
+fn short(title: &str) -> String {
+    match title.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", title[..end].trim_end()),
+        None => title.to_owned(),
+    }
+}
+
+/// Characters of a title that are shown.
+const LONGEST: usize = 50;

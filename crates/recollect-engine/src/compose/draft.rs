@@ -298,7 +298,16 @@ impl<'c> Draft<'c> {
                 given_way: None,
             })
             .collect();
-        let brought: Vec<Brought<'_>> = seats
+        let joined = Joined { stands: Vec::new(), shared: Vec::new() };
+        let mut draft = Self { seats, joined, name: self.name.clone(), total_tokens: 0, ..*self };
+        draft.join()?;
+        Ok(draft)
+    }
+
+    /// Joins what the components give, and counts.
+    pub(super) fn join(&mut self) -> Result<()> {
+        let brought: Vec<Brought<'_>> = self
+            .seats
             .iter()
             .map(|seat| Brought {
                 session_id: &seat.material.session.session_id,
@@ -307,13 +316,12 @@ impl<'c> Draft<'c> {
                 keepits: &seat.material.keepits,
             })
             .collect();
-        let joined = join(&brought);
-        let mut draft = Self { seats, joined, name: self.name.clone(), total_tokens: 0, ..*self };
-        draft.total_tokens = draft.count();
-        if draft.over() > 0 || draft.seats.iter().any(|seat| seat.taken.pick != Pick::Original) {
-            draft.give_way()?;
+        self.joined = join(&brought);
+        self.total_tokens = self.count();
+        if self.over() > 0 || self.seats.iter().any(|seat| seat.taken.pick != Pick::Original) {
+            self.give_way()?;
         }
-        Ok(draft)
+        Ok(())
     }
 
     /// Makes older states of files give way to the newest that stand, and counts again.

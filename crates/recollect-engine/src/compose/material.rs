@@ -144,8 +144,13 @@ impl<'c> Material<'c> {
         })
     }
 
-    /// A compression by the settings; nothing is stored.
+    /// A compression by the settings, as the built-in engine makes it; nothing is stored and no model is asked.
     pub(super) fn compressed(&self, settings: &CompressionSettings) -> Result<Rendition> {
+        self.told(&CompressionSettings { engine: None, ..settings.clone() })
+    }
+
+    /// A compression by the settings, made by the engine that they name.
+    pub(super) fn told(&self, settings: &CompressionSettings) -> Result<Rendition> {
         let outcome = self.outcome(settings)?;
         // A version is never larger than its share, in neither of its forms.
         let tokens = self.tokens_of(&outcome.messages).max(outcome.output_tokens);

@@ -370,6 +370,7 @@ mod tests {
         versions: Vec<u64>,
         wanted: Wanted,
         wish: Option<u64>,
+        weight: u64,
         /// Keepits that no compression may lose.
         pinned: u64,
         /// Nothing more can be said, however large the share.
@@ -382,7 +383,15 @@ mod tests {
 
     impl Session {
         fn new(tokens: u64) -> Self {
-            Self { tokens, versions: Vec::new(), wanted: Wanted::Auto, wish: None, pinned: 0, most: u64::MAX }
+            Self {
+                tokens,
+                versions: Vec::new(),
+                wanted: Wanted::Auto,
+                wish: None,
+                weight: 1,
+                pinned: 0,
+                most: u64::MAX,
+            }
         }
 
         fn existing(&self, pick: &Pick) -> Result<Rendition> {
@@ -418,7 +427,7 @@ mod tests {
                 name: format!("session {at}"),
                 wanted: session.wanted.clone(),
                 wish: session.wish,
-                weight: 1,
+                weight: session.weight,
                 distance: (sessions.len() - at) as u32,
                 original_tokens: session.tokens,
                 candidates: (0..session.versions.len())
@@ -540,12 +549,14 @@ mod tests {
             1_u64..200_000,
             prop::collection::vec(1_u64..20_000, 0..4),
             prop::option::of(1_u64..9_000),
+            1_u64..2_000_000_000,
             0_u64..400,
             200_u64..90_000,
         )
-            .prop_map(|(tokens, versions, wish, pinned, most)| Session {
+            .prop_map(|(tokens, versions, wish, weight, pinned, most)| Session {
                 versions: versions.into_iter().map(|version| version.min(tokens)).collect(),
                 wish,
+                weight,
                 pinned: pinned.min(tokens),
                 most: most.max(pinned),
                 ..Session::new(tokens)

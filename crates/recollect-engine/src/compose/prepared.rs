@@ -121,3 +121,42 @@ fn shrink(sessions: &mut Vec<Session>) {
         tokens -= sessions.remove(0).tokens();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+    use crate::testing::{Memory, Transcript};
+
+    #[test]
+    fn a_session_is_read_once_for_each_of_its_states_and_kept_for_a_while() {
+        let transcript = Transcript::new("one").work("one", 2);
+        let memory = Memory::at(1_800_000_000_000).take(std::slice::from_ref(&transcript));
+        let id: SessionId = transcript.session_id().into();
+        let source = Source::load(&memory.engine, &id, None).expect("the session");
+        let prepared = Prepared::default();
+        let reads = std::cell::Cell::new(0);
+        let at = |minutes: i64| Time::from_millis(minutes * 60_000);
+        let asked = |name: &str, state: u8, now: Time| {
+            prepared
+                .source(&name.into(), [state; 32], now, || {
+                    reads.set(reads.get() + 1);
+                    Ok::<_, Error>(source.clone())
+                })
+                .expect("a source");
+            reads.get()
+        };
+        assert_eq!((asked("a", 1, at(0)), asked("a", 1, at(1)), asked("b", 1, at(1))), (1, 1, 2));
+        assert_eq!(asked("a", 2, at(2)), 3, "another state of it");
+        assert_eq!(asked("a", 1, at(2)), 4, "the older one is gone");
+        assert_eq!(asked("b", 1, at(9)), 4, "asked for again");
+        assert_eq!((asked("c", 1, at(13)), asked("b", 1, at(13)), asked("a", 1, at(13))), (5, 5, 6), "unused ones go");
+
+        let settings = crate::compose::tighten::for_tokens(1_000, 200).expect("settings");
+        let call = |call: &crate::engine::Call<'_>| crate::versions::run(call, &source, &settings).expect("compressed");
+        let outcome = Arc::new(memory.call(call));
+        prepared.keep(&"c".into(), [1; 32], at(14), &settings, &outcome);
+        assert_eq!(prepared.outcome(&"c".into(), [1; 32], at(14), &settings), Some(outcome));
+        assert_eq!(prepared.outcome(&"c".into(), [2; 32], at(14), &settings), None, "of another state");
+    }
+}

@@ -28,10 +28,12 @@ impl Candidate {
             ratio: original_tokens as f64 / row.output_tokens.max(1) as f64,
             preserved: row.keepit_stats.preserved,
             summarized: row.keepit_stats.summarized,
-            // Of one that was made from another version it is not known: that one's tokens are fewer anyway.
+            // Of one that was made from another version, or without the first messages, its tokens do not tell.
             covered: match row.source_version {
-                None => (row.original_tokens as f64 / original_tokens.max(1) as f64).min(1.0),
-                Some(_) => 1.0,
+                None if row.settings.skip_first_messages == 0 => {
+                    (row.original_tokens as f64 / original_tokens.max(1) as f64).min(1.0)
+                }
+                _ => 1.0,
             },
         }
     }

@@ -104,3 +104,15 @@ fn the_whole_is_within_the_budget_at_any_size() {
         assert_eq!(error.kind, ErrorKind::Usage);
     }
 }
+
+#[test]
+fn of_several_contents_under_one_id_one_is_suggested() {
+    let memory = Memory::at(1_800_000_000_000);
+    for (folder, words) in [("a", "The first branch of it."), ("b", "Another branch of it.")] {
+        let path =
+            Transcript::new("twice").user(words).work(folder, 2).write_into(&memory.path(folder)).expect("written");
+        memory.ingest(&[&path]);
+    }
+    let found = suggested(&memory, &asked(8_000));
+    assert_eq!((found.considered, found.suggestions.len()), (2, 1), "{:?}", names(&found));
+}

@@ -118,3 +118,27 @@ fn where_not_all_fits_an_older_state_of_a_file_gives_way_to_the_newest() {
     assert!(text.contains("first has read it."), "what was said stays");
     assert!(short.total_tokens <= 6_000 && short.total_tokens > 5_200, "what is freed is used: {}", short.total_tokens);
 }
+
+#[test]
+fn previews_from_what_was_prepared_are_those_of_the_session_as_it_is() {
+    let sessions = [session("storage", 8), session("search", 5)];
+    let memory = memory(&sessions);
+    let all: Vec<_> = sessions.iter().collect();
+    let first = memory.preview(&request("x", 3_000, &all)).expect("a preview");
+    let moved = memory.preview(&request("x", 2_000, &all)).expect("after the slider was moved");
+    assert!(moved.total_tokens <= 2_000 && moved.total_tokens < first.total_tokens);
+    let again = memory.preview(&request("x", 3_000, &all)).expect("and back");
+    assert_eq!(serde_json::to_value(&again).ok(), serde_json::to_value(&first).ok());
+    let markers = memory.engine.db().read(|rows| rows.keepits(&sessions[0].session_id().into())).expect("keepits");
+    let lowered = crate::api::keepit::KeepitSetRequest {
+        marker: markers[0].marker_id.clone(),
+        weight: 0.0,
+        write_transcript: false,
+    };
+    memory.call(|call| crate::api::keepit::set(call, lowered)).expect("lowered");
+    let unmarked = memory.preview(&request("x", 2_000, &all)).expect("of another state");
+    let other = Engine::open(memory.engine.options().clone()).expect("another program");
+    let call = Call { engine: &other, progress: &|_| {}, cancel: &crate::engine::Cancel::default() };
+    let fresh = preview(&call, &request("x", 2_000, &all)).expect("that has prepared nothing");
+    assert_eq!(serde_json::to_value(&unmarked).ok(), serde_json::to_value(&fresh).ok());
+}
