@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use clap::Parser;
 use recollect_engine::EngineOptions;
+use recollect_engine::language_model::LanguageModels;
 use recollect_engine::time::Clock;
 use tauri::webview::PageLoadEvent;
 use tauri::{AppHandle, Manager, RunEvent, Window, WindowEvent};
@@ -26,7 +27,12 @@ use rpc::Memory;
 ///
 /// # Errors
 /// When the desktop gives no window.
-pub fn run(arguments: Arguments, surroundings: Surroundings, clock: Clock) -> tauri::Result<()> {
+pub fn run(
+    arguments: Arguments,
+    surroundings: Surroundings,
+    clock: Clock,
+    models: Arc<dyn LanguageModels>,
+) -> tauri::Result<()> {
     let surroundings = Arc::new(surroundings);
     tauri::Builder::default()
         // First, so that a second start ends before it does anything.
@@ -41,7 +47,7 @@ pub fn run(arguments: Arguments, surroundings: Surroundings, clock: Clock) -> ta
         .manage(surroundings.clone())
         .invoke_handler(tauri::generate_handler![rpc::rpc, shell::shell])
         .setup(move |app| {
-            open_memory(app.handle(), engine_options(app.handle(), &arguments, &surroundings, clock)?);
+            open_memory(app.handle(), engine_options(app.handle(), &arguments, &surroundings, clock, models)?);
             open_paths(app.handle(), &arguments, &surroundings.current_dir);
             let tray = catch_unwind(AssertUnwindSafe(|| tray::install(app.handle())));
             app.manage(HasTray(matches!(tray, Ok(Ok(())))));
@@ -75,6 +81,7 @@ fn engine_options(
     arguments: &Arguments,
     surroundings: &Surroundings,
     clock: Clock,
+    models: Arc<dyn LanguageModels>,
 ) -> Result<EngineOptions, &'static str> {
     let place = |given: &Option<PathBuf>, name: &str| match (given, &surroundings.user_home) {
         (Some(path), _) => Ok(surroundings.current_dir.join(path)),
@@ -87,6 +94,7 @@ fn engine_options(
         clock,
         sink: events::sink(app.clone()),
         export_folders: surroundings.export_folders.clone(),
+        models,
     })
 }
 

@@ -12,6 +12,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use clap::Parser;
 use recollect_desktop::{Arguments, Surroundings};
 use recollect_engine::time::Time;
+use recollect_models::Models;
 
 /// WebKit draws a blank window with some graphics drivers unless this is set before it starts.
 #[cfg(target_os = "linux")]
@@ -20,7 +21,7 @@ const RENDERER_GUARD: &str = "WEBKIT_DISABLE_DMABUF_RENDERER";
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let own_variables = guard_renderer().into_iter().collect();
-    match recollect_desktop::run(arguments, surroundings(own_variables), Arc::new(now)) {
+    match recollect_desktop::run(arguments, surroundings(own_variables), Arc::new(now), Arc::new(models())) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             #[expect(clippy::print_stderr, reason = "without a window, the terminal is the only place to say so")]
@@ -41,6 +42,16 @@ fn surroundings(own_variables: Vec<&'static str>) -> Surroundings {
         current_dir: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
         own_variables,
     }
+}
+
+/// What asks language models, with the keys that the environment holds.
+fn models() -> Models {
+    let text = |name: &str| variable(name).and_then(|value| value.into_string().ok());
+    Models::new(recollect_models::Surroundings {
+        anthropic_key: text("ANTHROPIC_API_KEY"),
+        openai_key: text("OPENAI_API_KEY"),
+        search_path: variable("PATH").unwrap_or_default(),
+    })
 }
 
 /// Downloads and the desktop, where the desktop says they are, else by their usual names.

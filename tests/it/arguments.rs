@@ -33,6 +33,7 @@ fn the_short_help_lists_every_command() {
       keepit           List, add, weigh and remove keepit marks
       decay            Show which marks would survive a compression
       compress         Compress a session into a new version
+      engines          List what can compress, and keep the keys of those that ask a language model
       versions         List the compression versions of a session, or delete some
       diff             Compare two versions of a session; `original` names the session itself
       suggest          Suggest sessions for what you are about to do
@@ -81,7 +82,7 @@ fn every_command_has_help_that_says_what_it_does() {
         assert!(help.lines().next().is_some_and(|line| line.len() > 10), "`{command} --help` says what it does");
         count += 1;
     }
-    assert_eq!(count, 29, "commands in the help");
+    assert_eq!(count, 30, "commands in the help");
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod bad_requests;
 mod checkpoints;
 mod compositions;
 mod corpus;
+mod engines;
 mod expiring;
 mod exports_corpus;
 mod formats;

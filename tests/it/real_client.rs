@@ -10,7 +10,7 @@ use recollect_engine::testing::Transcript;
 use serde_json::Value;
 
 use crate::environment::TestEnvironment;
-use crate::messages_api::MessagesApi;
+use crate::messages_api::{Behaviour, MessagesApi};
 
 const PROBE: &str = "PROBE what do you know?";
 
@@ -24,6 +24,55 @@ fn the_newest_client_resumes_a_composition_with_its_messages() {
 #[cfg_attr(not(feature = "real-client"), ignore = "installs Claude Code from npm: --features real-client")]
 fn an_older_client_resumes_a_composition_with_its_messages() {
     resumes("2.0.76");
+}
+
+#[test]
+#[cfg_attr(not(feature = "real-client"), ignore = "installs Claude Code from npm: --features real-client")]
+fn the_newest_client_compresses_a_session() {
+    compresses("2.1");
+}
+
+#[test]
+#[cfg_attr(not(feature = "real-client"), ignore = "installs Claude Code from npm: --features real-client")]
+fn an_older_client_compresses_a_session() {
+    compresses("2.0.76");
+}
+
+/// Compresses a session with the engine `claude`, and looks at what the client sends and leaves behind.
+fn compresses(version: &str) {
+    let client = install(version);
+    let api = MessagesApi::scripted(|_, _| Behaviour::Answers("- all that was done [1-9]".to_owned()));
+    let environment = TestEnvironment::with(&[Transcript::new("first")
+        .work("login", 30)
+        .assistant("##keepit1.00## Keep this sentence.")]);
+    let session = Transcript::new("first").session_id().to_owned();
+    let program = client.to_str().expect("a path in Unicode");
+    environment.recollect(["config", "set", "engines.claude.program", program]).done();
+    let mut command = environment.binary();
+    command
+        .args(["--json", "compress", &session, "--ratio", "6", "--engine", "claude"])
+        .args(["--model", "claude-sonnet-4-5-20250929", "--yes"])
+        .env("PATH", path_with(&client))
+        .env("ANTHROPIC_BASE_URL", api.address())
+        .env("ANTHROPIC_API_KEY", "stub")
+        .env("DISABLE_AUTOUPDATER", "1")
+        .env("DISABLE_TELEMETRY", "1")
+        .env("DISABLE_ERROR_REPORTING", "1");
+    let made = environment.run(&mut command).done().json();
+    assert_eq!(made["model_run"]["engine"], "claude", "{made}");
+    assert!(made["output_tokens"].as_u64() <= made["preview"]["budget"].as_u64(), "{made}");
+    let requests = api.requests();
+    let request = requests.iter().find(|request| request.to_string().contains("<record>")).expect("it is asked");
+    assert!(request["system"].to_string().contains("condense records"), "by our own words: {}", request["system"]);
+    assert!(request["tools"].as_array().is_none_or(Vec::is_empty), "no tools: {}", request["tools"]);
+    let left: Vec<_> = walkdir::WalkDir::new(environment.claude_home().join("projects"))
+        .into_iter()
+        .filter_map(Result::ok)
+        .filter(|entry| entry.file_type().is_file() && !entry.path().display().to_string().contains(&session))
+        .collect();
+    assert!(left.is_empty(), "no session of its own is left: {left:?}");
+    environment.recollect(["ingest", "--all"]).done();
+    assert_eq!(environment.json(["sessions"])["total"], 1, "what was asked is no session");
 }
 
 /// Composes one session, three, and ten of two projects, and refreshes one; resumes each, and looks at what the client sends.

@@ -59,6 +59,7 @@ fn cost(megabytes: u64, lines: u32) -> Result<Cost> {
             }
         }),
         export_folders: Vec::new(),
+        models: Arc::new(recollect_engine::language_model::NoModels),
     })?;
     engine.watch().start(&engine, Follow { at_once: true, told: Arc::new(|_: Told<'_>| {}) })?;
     searchable(&heard)?;

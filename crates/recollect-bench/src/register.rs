@@ -123,6 +123,7 @@ impl Memory {
             clock: Arc::new(|| Time::from_millis(jiff::Timestamp::now().as_millisecond())),
             sink: Arc::new(|_| {}),
             export_folders: Vec::new(),
+            models: Arc::new(recollect_engine::language_model::NoModels),
         })?)
     }
 

@@ -35,6 +35,7 @@ pub(crate) fn run(sizes: &[u64], program: Option<&Path>, folder: Option<PathBuf>
             clock: Arc::new(|| Time::from_millis(jiff::Timestamp::now().as_millisecond())),
             sink: Arc::new(|_| {}),
             export_folders: Vec::new(),
+            models: Arc::new(recollect_engine::language_model::NoModels),
         })?;
         let call = Call { engine: &engine, progress: &|_| {}, cancel: &Cancel::default() };
         let words = write(&client, known, *size)?;

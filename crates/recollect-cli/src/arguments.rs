@@ -80,6 +80,14 @@ pub(crate) fn similarity(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Reads a number of US dollars: `2`, `$0.50`.
+pub(crate) fn dollars(text: &str) -> Result<f64, String> {
+    match text.strip_prefix('$').unwrap_or(text).parse::<f64>() {
+        Ok(dollars) if dollars.is_finite() && dollars >= 0.0 => Ok(dollars),
+        _ => Err("a cost is a number of US dollars, such as `0.50`".to_owned()),
+    }
+}
+
 /// Reads a distance: sessions ago.
 pub(crate) fn distance(text: &str) -> Result<u32, String> {
     text.parse().map_err(|_| "a distance is a whole number from 0: how many sessions ago".to_owned())

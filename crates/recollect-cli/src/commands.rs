@@ -10,6 +10,7 @@ mod config;
 mod decay;
 mod diff;
 mod doctor;
+mod engines;
 mod export;
 mod import;
 mod ingest;
@@ -60,6 +61,7 @@ pub(crate) enum Command {
     Keepit(keepit::Keepit),
     Decay(decay::Decay),
     Compress(compress::Compress),
+    Engines(engines::Engines),
     Versions(versions::Versions),
     Diff(diff::Diff),
     Suggest(suggest::Suggest),
@@ -81,6 +83,11 @@ pub(crate) enum Command {
 }
 
 impl Command {
+    /// Whether it takes in what clients write.
+    pub(crate) const fn takes_in(&self) -> bool {
+        matches!(self, Self::Ingest(_) | Self::Watch(_))
+    }
+
     pub(crate) fn run(self, face: &Face) -> Result<Outcome> {
         match self {
             Self::Ingest(command) => return command.run(face),
@@ -97,6 +104,7 @@ impl Command {
             Self::Keepit(command) => command.run(face),
             Self::Decay(command) => command.run(face),
             Self::Compress(command) => command.run(face),
+            Self::Engines(command) => command.run(face),
             Self::Versions(command) => command.run(face),
             Self::Diff(command) => command.run(face),
             Self::Suggest(command) => command.run(face),

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use clap::Parser;
 use recollect_engine::time::Time;
 use recollect_engine::{EngineOptions, Error, Result};
+use recollect_models::{Models, Surroundings};
 
 use crate::arguments::{Arguments, Global};
 use crate::commands::Outcome;
@@ -35,6 +36,10 @@ fn main() -> ExitCode {
 
 fn run(arguments: Arguments, terminal: Terminal) -> Result<Outcome> {
     let Arguments { global, command } = arguments;
+    if is_caused_by_us() && command.takes_in() {
+        terminal.note("Nothing is taken in on behalf of a client that Recollect started itself.");
+        return Ok(Outcome::Done);
+    }
     let stop = Stop::on_signals()?;
     let face = Face::new(engine_options(global)?, terminal, stop);
     command.run(&face)
@@ -49,7 +54,24 @@ fn engine_options(global: Global) -> Result<EngineOptions> {
         clock: Arc::new(now),
         sink: Arc::new(|_| {}),
         export_folders: export_folders(user.as_deref()),
+        models: Arc::new(models()),
     })
+}
+
+/// What asks language models, with the keys that the environment holds.
+#[expect(clippy::disallowed_methods, reason = "this is where the environment comes in")]
+fn models() -> Models {
+    Models::new(Surroundings {
+        anthropic_key: std::env::var("ANTHROPIC_API_KEY").ok(),
+        openai_key: std::env::var("OPENAI_API_KEY").ok(),
+        search_path: std::env::var_os("PATH").unwrap_or_default(),
+    })
+}
+
+/// Whether a client that Recollect started has started this, by a hook for example.
+#[expect(clippy::disallowed_methods, reason = "this is where the environment comes in")]
+fn is_caused_by_us() -> bool {
+    std::env::var_os(recollect_models::GUARD).is_some()
 }
 
 /// Where people keep what they download and what they work on.

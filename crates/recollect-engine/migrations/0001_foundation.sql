@@ -233,6 +233,8 @@ CREATE TABLE version (
     last_used       INTEGER,
     bytes           INTEGER NOT NULL,
     auto_created    INTEGER NOT NULL DEFAULT 0,
+    -- How a language model made it, JSON as on the wire.
+    model_run       TEXT,
     PRIMARY KEY (session_id, version_id)
 ) STRICT;
 

@@ -9,6 +9,7 @@ pub mod composition;
 pub mod compression;
 pub mod config;
 pub mod context;
+pub mod engine;
 pub mod health;
 pub mod ingest;
 pub mod job;
@@ -70,6 +71,9 @@ commands! {
     project_list: memory::projects(memory::ProjectListRequest) -> Vec<memory::Project>;
     config_get: config::read(config::ConfigGetRequest) -> config::ConfigState;
     config_set: config::set(config::ConfigSetRequest) -> config::ConfigState;
+    engine_list: engine::list(engine::EngineListRequest) -> Vec<engine::CompressionEngine>;
+    engine_key_set: engine::set_key(engine::EngineKeySetRequest) -> Vec<engine::CompressionEngine>;
+    engine_key_remove: engine::remove_key(engine::EngineKeyRemoveRequest) -> Vec<engine::CompressionEngine>;
     model_list: model::list(model::ModelListRequest) -> Vec<crate::models::Model>;
 
     session_ingest: ingest::ingest(ingest::IngestRequest) -> ingest::IngestReport;
@@ -95,6 +99,7 @@ commands! {
 
     compression_preview: compression::preview(compression::CompressionRequest) -> compression::CompressionPreview;
     compression_create: compression::create(compression::CompressionRequest) -> compression::CompressionCreated;
+    compression_estimate: engine::estimate(compression::CompressionRequest) -> engine::CompressionEstimate;
     version_list: compression::versions(session::SessionRequest) -> compression::VersionList;
     version_messages: compression::messages(compression::VersionMessagesRequest) -> compression::VersionPage;
     version_remove: compression::remove(compression::VersionRemoveRequest) -> compression::VersionList;

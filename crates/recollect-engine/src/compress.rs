@@ -12,6 +12,7 @@ mod extract;
 mod jsonl;
 mod markdown;
 mod outputs;
+pub mod outside;
 mod piece;
 mod plan;
 mod prose;
@@ -22,7 +23,7 @@ mod settings;
 mod terms;
 mod verdicts;
 
-use crate::api::compression::{LeftOut, TierResult, VersionMessage};
+use crate::api::compression::{LeftOut, ModelRun, TierResult, VersionMessage};
 use crate::api::keepit::MarkerVerdict;
 use crate::error::Result;
 use crate::ids::{MarkerId, SessionId};
@@ -115,6 +116,8 @@ pub struct Outcome {
     pub left_out: Vec<LeftOut>,
     /// Tokens of the result along the source, in up to 72 equal stretches of its messages.
     pub output_map: Vec<u64>,
+    /// How a language model made it; none for the built-in engine.
+    pub made_by: Option<ModelRun>,
 }
 
 /// What surviving keepits need; the source of an `OverBudget`.

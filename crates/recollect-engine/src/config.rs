@@ -18,6 +18,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::home::write_atomically;
 use crate::keepit::decay::exact;
 use crate::keepit::{Decay, Weight};
+use crate::language_model::{Endpoint, ModelEngine};
 use crate::models::OwnModel;
 use crate::time::Time;
 
@@ -45,6 +46,8 @@ pub struct Config {
     pub watch: bool,
     /// Folders of exports that are followed too; none lets the latest export be looked for where people keep them.
     pub export_folders: Vec<PathBuf>,
+    /// Engines that ask a language model.
+    pub engines: Engines,
     /// The user's own language models.
     pub own_models: Vec<OwnModel>,
     /// The model that language-model engines ask.
@@ -53,7 +56,36 @@ pub struct Config {
     pub decay: Decay,
 }
 
+/// How engines that ask a language model are used.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Engines {
+    /// The most US dollars that a run may cost.
+    pub max_cost: f64,
+    /// Questions that are asked at a time.
+    pub parallel: u32,
+    /// Seconds after which a model that says nothing is given up.
+    pub patience: u32,
+    /// Base URL of Anthropic's API.
+    pub anthropic_address: String,
+    /// Base URL of an API like `OpenAI`'s.
+    pub openai_address: String,
+    /// The model that it is asked for when none is named; may be empty.
+    pub openai_model: String,
+    /// The program of Claude Code.
+    pub claude_program: String,
+}
+
 impl Config {
+    /// Where an engine finds its model.
+    pub fn endpoint(&self, engine: ModelEngine, scratch: PathBuf) -> Endpoint {
+        let address = match engine {
+            ModelEngine::Claude => &self.engines.claude_program,
+            ModelEngine::Anthropic => &self.engines.anthropic_address,
+            ModelEngine::Openai => &self.engines.openai_address,
+        };
+        Endpoint { engine, address: address.trim_end_matches('/').to_owned(), scratch, patience: self.engines.patience }
+    }
+
     /// Reads and checks the file; the defaults when there is none.
     ///
     /// # Errors
@@ -77,6 +109,15 @@ impl Config {
             auto_register_sessions: truth(document, "defaults.autoRegisterSessions"),
             watch: truth(document, "watch.enabled"),
             export_folders: serde_json::from_value(value_at(document, "watch.exportFolders").clone())?,
+            engines: Engines {
+                max_cost: number(document, "engines.maxCost"),
+                parallel: serde_json::from_value(value_at(document, "engines.parallel").clone())?,
+                patience: serde_json::from_value(value_at(document, "engines.patienceSeconds").clone())?,
+                anthropic_address: text(document, "engines.anthropic.baseUrl"),
+                openai_address: text(document, "engines.openai.baseUrl"),
+                openai_model: text(document, "engines.openai.model"),
+                claude_program: text(document, "engines.claude.program"),
+            },
             own_models: OwnModel::list(value_at(document, "models.own"))?,
             model: value_at(document, "defaults.model").as_str().unwrap_or_default().to_owned(),
             decay: Decay {
@@ -169,6 +210,10 @@ fn in_file(path: &Path, error: Error) -> Error {
 /// The value at a dotted key; `null` when there is none.
 pub(crate) fn value_at<'a>(document: &'a Value, key: &str) -> &'a Value {
     key.split('.').try_fold(document, |value, part| value.get(part)).unwrap_or(&Value::Null)
+}
+
+fn text(document: &Value, key: &str) -> String {
+    value_at(document, key).as_str().unwrap_or_default().trim().to_owned()
 }
 
 fn truth(document: &Value, key: &str) -> bool {

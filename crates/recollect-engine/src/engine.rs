@@ -15,6 +15,7 @@ use crate::ids::ProjectId;
 use crate::imported;
 use crate::jobs::Jobs;
 use crate::keepit::Decay;
+use crate::language_model::LanguageModels;
 use crate::manifest;
 use crate::rebuild;
 use crate::search::Search;
@@ -35,6 +36,8 @@ pub struct EngineOptions {
     pub sink: EventSink,
     /// Folders in which people keep exports, such as Downloads and Desktop; looked into only when asked for the latest.
     pub export_folders: Vec<PathBuf>,
+    /// Asks language models, when a compression chooses an engine that does.
+    pub models: Arc<dyn LanguageModels>,
 }
 
 /// An open memory. Clones share it.
@@ -122,6 +125,11 @@ impl Engine {
     /// How weights decay, as it is configured now.
     pub fn decay(&self) -> Result<Decay> {
         Ok(self.config()?.decay)
+    }
+
+    /// Asks language models.
+    pub fn language_models(&self) -> &dyn LanguageModels {
+        self.inner.options.models.as_ref()
     }
 
     /// Work that goes on beside calls.

@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 use crate::error::Result;
 use crate::ids::{ProjectId, SessionId};
 
+/// Name of the folder in which clients run that we start; the client names a folder of sessions after it.
+pub const SCRATCH: &str = "recollect-asks-a-model";
+
 /// The memory's folder.
 #[derive(Debug, Clone)]
 pub struct Home(PathBuf);
@@ -68,6 +71,16 @@ impl Home {
     /// The full-text index, in a folder for each time it was made anew.
     pub fn search(&self) -> PathBuf {
         self.cache().join("search")
+    }
+
+    /// Answers of language models, by what they were asked.
+    pub fn answers(&self) -> PathBuf {
+        self.cache().join("answers")
+    }
+
+    /// The folder in which a client runs that we start; sessions of it are never taken in.
+    pub fn scratch(&self) -> PathBuf {
+        self.cache().join(SCRATCH)
     }
 
     /// Copies of transcripts, made before the one action that writes into them, and backups that are made by themselves.

@@ -169,6 +169,7 @@ pub(crate) fn unpacked(home: &Home, at: Time, work: &Work<'_>) -> Result<Rebuilt
         clock: Arc::new(move || at),
         sink: Arc::new(|_| {}),
         export_folders: Vec::new(),
+        models: Arc::new(crate::language_model::NoModels),
     };
     let rebuilt = make(&options, home, work)?;
     Ok(told(rebuilt, &take_place(home, at)?))

@@ -142,6 +142,7 @@ mod tests {
             clock: Arc::new(|| Time::from_millis(1_768_900_000_000)),
             sink: Arc::new(|_| {}),
             export_folders: Vec::new(),
+            models: Arc::new(crate::language_model::NoModels),
         })
         .expect("a fresh memory opens");
         for transcript in transcripts {

@@ -10,13 +10,15 @@ use crate::api::compression::{
     CompressionCreated, CompressionPreview, CompressionRequest, CompressionSettings, KeepitStats, Version, VersionList,
     VersionMessagesRequest, VersionPage, VersionRemoveRequest,
 };
-use crate::compress::{self, Outcome};
+use crate::api::engine::CompressionEstimate;
+use crate::compress::{self, Outcome, Resolved};
 use crate::db::VersionRow;
 use crate::engine::{Call, Engine};
 use crate::error::{Error, Result};
 use crate::event::{Event, Progress};
 use crate::ids::{SessionId, VersionId};
 use crate::registry;
+use crate::summarize;
 
 pub use diff::diff;
 pub use source::Source;
@@ -29,8 +31,35 @@ pub use store::reconcile;
 pub fn preview(call: &Call<'_>, request: &CompressionRequest) -> Result<CompressionPreview> {
     let session = registry::resolve(call.engine, &request.session)?;
     let source = Source::load(call.engine, &session, request.from.as_ref())?;
-    let outcome = run(call, &source, &request.settings)?;
+    // A preview asks no model: it shows what the built-in engine makes of the same settings.
+    let outcome = run(call, &source, &CompressionSettings { engine: None, ..request.settings.clone() })?;
     Ok(preview_of(&source, &request.settings, &outcome))
+}
+
+/// What a compression would ask a language model and cost; nothing is asked.
+///
+/// # Errors
+/// As [`preview`].
+pub fn estimate(call: &Call<'_>, request: &CompressionRequest) -> Result<CompressionEstimate> {
+    let session = registry::resolve(call.engine, &request.session)?;
+    let source = Source::load(call.engine, &session, request.from.as_ref())?;
+    let resolved = compress::resolve(&request.settings, source.distance)?;
+    let built_in = built_in(call, &source, &resolved)?;
+    match summarize::asked(call.engine, &request.settings)? {
+        Some(asked) => summarize::estimate(call, &source.input(), &resolved, &asked, &built_in),
+        None => Ok(CompressionEstimate {
+            engine: compress::ENGINE.to_owned(),
+            model: None,
+            calls: 0,
+            input_tokens: 0,
+            output_tokens: 0,
+            cost: Some(0.0),
+            cap: None,
+            over_cap: false,
+            leaves_machine: false,
+            redactions: Vec::new(),
+        }),
+    }
 }
 
 /// Makes a version.
@@ -51,15 +80,24 @@ pub fn create(call: &Call<'_>, request: &CompressionRequest) -> Result<Compressi
 /// As [`compress::run`]; `Cancelled` when the caller asked it to stop.
 pub fn run(call: &Call<'_>, source: &Source, settings: &CompressionSettings) -> Result<Outcome> {
     let resolved = compress::resolve(settings, source.distance)?;
+    // What the built-in engine would refuse is said before anything is paid for.
+    let built_in = built_in(call, source, &resolved)?;
+    let mut outcome = match summarize::asked(call.engine, settings)? {
+        Some(asked) => summarize::run(call, &source.input(), &resolved, &source.decay, &asked, &built_in)?,
+        None => built_in,
+    };
+    outcome.keepits.extend(source.lost.iter().cloned());
+    outcome.keepits.sort_by_key(|verdict| (verdict.message_index, source.place_of(&verdict.marker_id)));
+    Ok(outcome)
+}
+
+fn built_in(call: &Call<'_>, source: &Source, resolved: &Resolved) -> Result<Outcome> {
     let watch = |stage: &str, done: u64, total: u64| {
         call.cancel.check()?;
         (call.progress)(Progress { done, total, unit: "messages".to_owned(), stage: stage.to_owned() });
         Ok(())
     };
-    let mut outcome = compress::run(&source.input(), &resolved, &source.decay, *call.engine.counter(), &watch)?;
-    outcome.keepits.extend(source.lost.iter().cloned());
-    outcome.keepits.sort_by_key(|verdict| (verdict.message_index, source.place_of(&verdict.marker_id)));
-    Ok(outcome)
+    compress::run(&source.input(), resolved, &source.decay, *call.engine.counter(), &watch)
 }
 
 /// Writes a version: its files first, then its row, then the files that mirror the row.
@@ -84,6 +122,7 @@ pub fn save(
     let version_id = VersionId::new(format!("v{number:03}"));
     let mut settings = settings.clone();
     settings.session_distance = Some(settings.session_distance.unwrap_or(source.distance));
+    settings.max_cost = None;
     let file = format!("{version_id}_{}_{}k", label(&settings), outcome.output_tokens / 1000);
     let jsonl = compress::to_jsonl(&source.head, &outcome.messages)?;
     let bytes = store.write_version(&file, &outcome.markdown, &jsonl)?;
@@ -93,8 +132,9 @@ pub fn save(
         number,
         file,
         created_at: engine.now(),
+        engine: settings.engine.clone().unwrap_or_else(|| compress::ENGINE.to_owned()),
         settings,
-        engine: compress::ENGINE.to_owned(),
+        model_run: outcome.made_by.clone(),
         original_tokens: outcome.original_tokens,
         output_tokens: outcome.output_tokens,
         output_messages: outcome.messages.len() as u64,
@@ -257,6 +297,7 @@ fn wire(row: &VersionRow, home: &std::path::Path, uses: &[(VersionId, String)]) 
         used_in: uses.iter().filter(|(version, _)| *version == row.version_id).map(|(_, name)| name.clone()).collect(),
         bytes: row.bytes,
         auto_created: row.auto_created,
+        model_run: row.model_run.clone(),
     }
 }
 

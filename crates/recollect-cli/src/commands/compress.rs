@@ -1,6 +1,6 @@
 //! `recollect compress`.
 
-use std::io::Read;
+use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -9,13 +9,14 @@ use recollect_engine::api::compression::{
     KeepitStats, TierConfig, TierPreset, TierResult,
 };
 use recollect_engine::api::config::{ConfigGetRequest, read};
+use recollect_engine::api::engine::{CompressionEstimate, estimate};
 use recollect_engine::api::keepit::Aggressiveness;
 use recollect_engine::ids::VersionId;
-use recollect_engine::{Error, Result};
+use recollect_engine::{Error, ErrorKind, Result};
 use serde::Serialize;
 
 use super::decay::{level, verdicts};
-use crate::arguments::{LEVELS, choice, distance, ratio};
+use crate::arguments::{LEVELS, choice, distance, dollars, ratio};
 use crate::face::Face;
 use crate::output::table::{Align, cell, table};
 use crate::output::units::{count, counted, ratio as to_one};
@@ -57,15 +58,28 @@ pub(crate) struct Compress {
     /// Compress this version instead of the original
     #[arg(long, value_name = "V")]
     from: Option<String>,
-    /// What does the compressing; `extractive` is built in
+    /// What does the compressing: `extractive` is built in; `claude`, `anthropic` and `openai` ask a language model
     #[arg(long, value_name = "E")]
     engine: Option<String>,
-    /// Model of an engine that uses one
+    /// Model of an engine that asks one; by the settings if not given
     #[arg(long, value_name = "M")]
     model: Option<String>,
-    /// Only show what would come out
+    /// The most that asking a model may cost, in US dollars; by the setting `engines.maxCost` if not given
+    #[arg(long, value_name = "USD", value_parser = dollars)]
+    max_cost: Option<f64>,
+    /// Ask the model without asking you first
+    #[arg(long)]
+    yes: bool,
+    /// Only show what would come out, or what asking a model would cost
     #[arg(long)]
     dry_run: bool,
+}
+
+#[derive(Serialize)]
+struct Estimate<'a> {
+    dry_run: bool,
+    #[serde(flatten)]
+    estimate: &'a CompressionEstimate,
 }
 
 /// A preview with the fields of a version.
@@ -85,8 +99,25 @@ struct DryRun<'a> {
 
 impl Compress {
     pub(crate) fn run(self, face: &Face) -> Result<()> {
-        let is_dry = self.dry_run;
+        let (is_dry, yes) = (self.dry_run, self.yes);
         let request = self.request(face)?;
+        let asks_a_model =
+            request.settings.engine.as_deref().is_some_and(|engine| engine != recollect_engine::compress::ENGINE);
+        if asks_a_model {
+            let estimate = face.call(estimate, request.clone())?;
+            if is_dry {
+                return face.terminal.answer(&Estimate { dry_run: true, estimate: &estimate }, |out| {
+                    out.push_str(&asking(&estimate));
+                });
+            }
+            face.terminal.note(asking(&estimate).trim_end());
+            if estimate.over_cap {
+                return Err(over_cap(&estimate));
+            }
+            if !yes && estimate.calls > 0 {
+                confirm(face)?;
+            }
+        }
         if !is_dry {
             let created = face.call(compression::create, request)?;
             return face.terminal.answer(&created, |out| describe_created(&created, out));
@@ -150,9 +181,59 @@ impl Compress {
                 session_distance: self.distance,
                 engine: self.engine,
                 model: self.model,
+                max_cost: self.max_cost,
             },
         })
     }
+}
+
+/// What would be asked, and what it costs.
+fn asking(estimate: &CompressionEstimate) -> String {
+    let model = estimate.model.as_deref().unwrap_or("a model");
+    let cost = estimate.cost.map_or_else(|| "an unknown price".to_owned(), |cost| format!("about ${cost:.4}"));
+    let cap = estimate.cap.map_or_else(String::new, |cap| format!(" (at most ${cap:.2})"));
+    let mut words = format!(
+        "Asks {} of {}: {}, {} tokens to read, {} to write, {cost}{cap}\n",
+        text::line(model),
+        estimate.engine,
+        counted(estimate.calls, "call"),
+        count(estimate.input_tokens),
+        count(estimate.output_tokens),
+    );
+    if estimate.leaves_machine {
+        words.push_str("What is asked leaves this machine");
+        let redactions: Vec<String> =
+            estimate.redactions.iter().map(|redaction| format!("{} × {}", redaction.count, redaction.kind)).collect();
+        words.push_str(&match redactions.as_slice() {
+            [] => "; no secrets were found in it\n".to_owned(),
+            some => format!(", without {}\n", some.join(", ")),
+        });
+    }
+    words
+}
+
+fn over_cap(estimate: &CompressionEstimate) -> Error {
+    let cap = estimate.cap.unwrap_or_default();
+    let error = match estimate.cost {
+        Some(cost) => Error::conflict(format!("it would cost about ${cost:.4}, the cap is ${cap:.2}")),
+        None => Error::conflict("nobody knows what it would cost, so that no cap can hold"),
+    };
+    error.hint("raise it with --max-cost or the setting `engines.maxCost`; prices of own models stand in `models.own`")
+}
+
+/// Asks the person.
+fn confirm(face: &Face) -> Result<()> {
+    if face.terminal.json || !std::io::stdin().is_terminal() {
+        return Err(Error::usage("asking a language model costs money and sends text away: confirm it with --yes")
+            .hint("--dry-run shows calls, tokens and cost"));
+    }
+    face.terminal.note("Go on? [y/N]");
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer)?;
+    if matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes") {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::Cancelled, "nothing was asked"))
 }
 
 fn configured_preset(face: &Face) -> Result<TierPreset> {

@@ -10,6 +10,7 @@ use crate::api::session::SessionRequest;
 use crate::engine::Call;
 use crate::error::Result;
 use crate::ids::{SessionId, VersionId};
+use crate::redact::Redaction;
 use crate::registry;
 use crate::session::Role;
 use crate::time::Time;
@@ -106,10 +107,14 @@ pub struct CompressionSettings {
     pub keepit_mode: KeepitMode,
     /// For the decay; the session's own if not given.
     pub session_distance: Option<u32>,
-    /// The engine: `extractive` (built in), the only one so far.
+    /// The engine: `extractive` (built in), or one that asks a language model: `claude`, `anthropic`, `openai`.
     pub engine: Option<String>,
-    /// The model of a language-model engine; recorded, not used by the built-in one.
+    /// The model of a language-model engine, by the settings if not given; recorded, not used by the built-in one.
     pub model: Option<String>,
+    /// The most US dollars that a language-model engine may cost, by the setting `engines.maxCost` if not given. Not kept with the
+    /// version: it says nothing about how it came to be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_cost: Option<f64>,
 }
 
 /// What a compression would give; nothing is written.
@@ -184,6 +189,34 @@ pub struct CompressionCreated {
     pub preview: CompressionPreview,
 }
 
+/// How a language model made a version (product decision 10).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[ts(export, optional_fields = nullable)]
+pub struct ModelRun {
+    /// The engine.
+    pub engine: String,
+    /// The model.
+    pub model: String,
+    /// Version of the prompts.
+    pub prompt_version: u32,
+    /// SHA-256 of all that was asked, secrets already taken out, in hex.
+    pub input_hash: String,
+    /// Questions that were asked.
+    pub calls: u64,
+    /// Answers that were there from an earlier run.
+    pub reused: u64,
+    /// Tokens that the model read.
+    pub input_tokens: u64,
+    /// Tokens that it wrote.
+    pub output_tokens: u64,
+    /// US dollars; none when a price is not known.
+    pub cost: Option<f64>,
+    /// Secrets that were taken out of what was asked, by kind.
+    pub redactions: Vec<Redaction>,
+    /// Chunks and stretches whose summary was too long, or could not be read, and that the built-in engine trimmed.
+    pub trimmed: u64,
+}
+
 /// Keepits in a version.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export)]
@@ -234,6 +267,8 @@ pub struct Version {
     pub bytes: u64,
     /// Made by composing, not by hand.
     pub auto_created: bool,
+    /// How a language model made it; none for the built-in engine.
+    pub model_run: Option<ModelRun>,
 }
 
 /// The versions of a session.

@@ -80,6 +80,7 @@ fn open(home: &Path, clock: &Arc<AtomicI64>) -> Engine {
         clock: Arc::new(move || Time::from_millis(clock.load(Ordering::Relaxed))),
         sink: Arc::new(|_| {}),
         export_folders: Vec::new(),
+        models: Arc::new(crate::language_model::NoModels),
     })
     .expect("the memory opens")
 }

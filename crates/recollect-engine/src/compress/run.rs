@@ -374,6 +374,7 @@ impl<'w> Work<'w> {
             keepits,
             left_out: rendered.left_out,
             output_map,
+            made_by: None,
         })
     }
 

@@ -1,9 +1,12 @@
 //! From the settings of a request to a plan: tiers, level and ratio of each, what is skipped.
 
+use std::str::FromStr;
+
 use crate::api::compression::{CompressionMode, CompressionSettings, KeepitMode, TierConfig, TierPreset};
 use crate::api::keepit::Aggressiveness;
 use crate::error::{Error, Result};
 use crate::keepit::Ratio;
+use crate::language_model::ModelEngine;
 
 /// A stretch of a session with its own ratio.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -54,6 +57,7 @@ pub fn uniform_within(original_tokens: u64, budget: u64) -> Result<CompressionSe
         session_distance: None,
         engine: None,
         model: None,
+        max_cost: None,
     })
 }
 
@@ -64,8 +68,7 @@ pub fn uniform_within(original_tokens: u64, budget: u64) -> Result<CompressionSe
 /// settings of the other mode are given, or when the engine is not known.
 pub fn resolve(settings: &CompressionSettings, distance: u32) -> Result<Resolved> {
     if let Some(engine) = settings.engine.as_deref().filter(|engine| *engine != super::ENGINE) {
-        return Err(Error::usage(format!("there is no engine `{engine}`"))
-            .hint(format!("the built-in engine is `{}`", super::ENGINE)));
+        ModelEngine::from_str(engine)?;
     }
     let tiers = match settings.mode {
         CompressionMode::Uniform => {
@@ -225,6 +228,7 @@ mod tests {
             session_distance: None,
             engine: None,
             model: None,
+            max_cost: None,
         }
     }
 

@@ -52,6 +52,12 @@ enum Allowed {
     Size,
     /// A list of folders, each by its whole path.
     Folders,
+    /// US dollars.
+    Dollars,
+    /// The address of an API.
+    Address,
+    /// Any words, or none.
+    AnyText,
     /// A list of language models with their windows and prices.
     Models,
 }
@@ -82,6 +88,8 @@ pub enum SettingRule {
         /// The greatest.
         to: u32,
     },
+    /// US dollars, from 0.
+    Dollars,
     /// A number of bytes with its unit.
     Size,
     /// A list of folders, each by its whole path.
@@ -123,6 +131,13 @@ pub const SETTINGS: &[Setting] = &[
     setting("backup.keep", Literal::Whole(3), Allowed::Whole { from: 1, to: 365 }),
     setting("watch.enabled", TRUE, Allowed::Truth),
     setting("watch.exportFolders", Literal::Empty, Allowed::Folders),
+    setting("engines.maxCost", Literal::Number(5.0), Allowed::Dollars),
+    setting("engines.parallel", Literal::Whole(3), Allowed::Whole { from: 1, to: 4 }),
+    setting("engines.patienceSeconds", Literal::Whole(180), Allowed::Whole { from: 5, to: 3600 }),
+    setting("engines.claude.program", Literal::Text("claude"), Allowed::Text),
+    setting("engines.anthropic.baseUrl", Literal::Text("https://api.anthropic.com"), Allowed::Address),
+    setting("engines.openai.baseUrl", Literal::Text("http://localhost:11434/v1"), Allowed::Address),
+    setting("engines.openai.model", Literal::Text(""), Allowed::AnyText),
     setting("models.own", Literal::Empty, Allowed::Models),
 ];
 
@@ -142,7 +157,8 @@ impl Setting {
     pub fn rule(&self) -> SettingRule {
         match self.allowed {
             Allowed::Word(words) => SettingRule::Word { words: words.iter().map(|&word| word.to_owned()).collect() },
-            Allowed::Text => SettingRule::Text,
+            Allowed::Text | Allowed::AnyText | Allowed::Address => SettingRule::Text,
+            Allowed::Dollars => SettingRule::Dollars,
             Allowed::Truth => SettingRule::Truth,
             Allowed::Fraction { decimals } => SettingRule::Fraction { decimals },
             Allowed::Whole { from, to } => SettingRule::Whole { from, to },
@@ -183,6 +199,12 @@ impl Allowed {
             Self::Folders => value.as_array().is_some_and(|folders| {
                 folders.iter().all(|folder| folder.as_str().is_some_and(|folder| Path::new(folder).is_absolute()))
             }),
+            Self::Dollars => value.as_f64().is_some_and(|dollars| (0.0..=100_000.0).contains(&dollars)),
+            Self::Address => value.as_str().is_some_and(|address| {
+                let host = address.trim().strip_prefix("https://").or_else(|| address.trim().strip_prefix("http://"));
+                host.is_some_and(|host| !host.is_empty() && !host.contains(char::is_whitespace))
+            }),
+            Self::AnyText => value.is_string(),
             Self::Models => OwnModel::list(value).is_ok(),
         }
     }
@@ -199,6 +221,9 @@ impl Allowed {
             Self::Fraction { decimals } => format!("a number from 0 to 1 with at most {decimals} decimals"),
             Self::Whole { from, to } => format!("a whole number from {from} to {to}"),
             Self::Folders => "a list of folders by their whole paths, such as [\"/home/ada/exports\"]".to_owned(),
+            Self::Dollars => "a number of US dollars, from 0".to_owned(),
+            Self::Address => "an address such as \"http://localhost:11434/v1\"".to_owned(),
+            Self::AnyText => "text".to_owned(),
             Self::Models => "a list of models such as \
                 [{\"id\": \"qwen3:32b\", \"contextWindow\": 32768, \"inputPrice\": 0, \"outputPrice\": 0}], with prices in \
                 dollars for a million tokens"

@@ -63,7 +63,16 @@ fn the_first_change_writes_all_defaults() {
         },
         "ui": { "defaultView": "timeline", "showTokenEstimates": true, "confirmDestructiveActions": true },
         "backup": { "automatic": true, "folder": "backups", "keep": 3 },
-        "watch": { "enabled": true, "exportFolders": [] }
+        "watch": { "enabled": true, "exportFolders": [] },
+        "engines": {
+            "maxCost": 5.0,
+            "parallel": 3,
+            "patienceSeconds": 180,
+            "claude": { "program": "claude" },
+            "anthropic": { "baseUrl": "https://api.anthropic.com" },
+            "openai": { "baseUrl": "http://localhost:11434/v1", "model": "" }
+        },
+        "models": { "own": [] }
     });
     assert_eq!(written.to_string(), expected.to_string(), "also in this order");
     #[cfg(unix)]

@@ -4,7 +4,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use serde_json::{Value, json};
 
 use super::{Rows, failed, from_json, to_json};
-use crate::api::compression::{CompressionSettings, KeepitStats, LeftOut};
+use crate::api::compression::{CompressionSettings, KeepitStats, LeftOut, ModelRun};
 use crate::document;
 use crate::error::Result;
 use crate::ids::{ProjectId, SessionId, VersionId};
@@ -45,6 +45,8 @@ pub struct VersionRow {
     pub bytes: u64,
     /// Made by composing.
     pub auto_created: bool,
+    /// How a language model made it.
+    pub model_run: Option<ModelRun>,
 }
 
 impl VersionRow {
@@ -76,6 +78,7 @@ impl VersionRow {
             "lastUsed": self.last_used,
             "bytes": self.bytes,
             "autoCreated": self.auto_created,
+            "modelRun": self.model_run,
         })
     }
 
@@ -112,13 +115,14 @@ impl VersionRow {
             last_used: text("lastUsed").and_then(Time::parse),
             bytes: count("bytes").unwrap_or(0),
             auto_created: read("autoCreated").as_bool().unwrap_or(false),
+            model_run: serde_json::from_value(read("modelRun")).unwrap_or_default(),
         })
     }
 }
 
 const COLUMNS: &str =
     "session_id, version_id, number, file, created_at, settings, engine, original_tokens, output_tokens,
-    output_messages, keepit_stats, left_out, source_version, last_used, bytes, auto_created";
+    output_messages, keepit_stats, left_out, source_version, last_used, bytes, auto_created, model_run";
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<Option<VersionRow>> {
     let settings: String = row.get(5)?;
@@ -141,6 +145,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Option<VersionRow>> {
         last_used: row.get::<_, Option<i64>>(13)?.map(Time::from_millis),
         bytes: row.get(14)?,
         auto_created: row.get(15)?,
+        model_run: row.get::<_, Option<String>>(16)?.and_then(|run| serde_json::from_str(&run).ok()),
     }))
 }
 
@@ -219,10 +224,11 @@ impl Rows<'_> {
 
     /// Adds a version; its number counts as given.
     pub fn put_version(&self, version: &VersionRow) -> Result<()> {
+        let model_run = version.model_run.as_ref().map(to_json).transpose()?;
         self.connection
             .prepare_cached(&format!(
                 "INSERT OR REPLACE INTO version ({COLUMNS})
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)"
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)"
             ))
             .and_then(|mut statement| {
                 statement.execute(params![
@@ -242,6 +248,7 @@ impl Rows<'_> {
                     version.last_used.map(Time::millis),
                     version.bytes,
                     version.auto_created,
+                    model_run,
                 ])
             })
             .map_err(failed)?;

@@ -91,6 +91,7 @@ fn open(folder: &Path) -> Engine {
         clock: Arc::new(|| Time::from_millis(1_768_900_000_000)),
         sink: Arc::new(|_| {}),
         export_folders: Vec::new(),
+        models: Arc::new(crate::language_model::NoModels),
     })
     .expect("the memory opens")
 }

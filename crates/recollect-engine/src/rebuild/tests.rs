@@ -171,6 +171,7 @@ fn options(folder: &Path) -> EngineOptions {
         export_folders: Vec::new(),
         clock: Arc::new(|| Time::from_millis(1_800_000_000_000)),
         sink: Arc::new(|_| {}),
+        models: Arc::new(crate::language_model::NoModels),
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
 use crate::db::Part;
+use crate::home::SCRATCH;
 use crate::sources::Format;
 
 /// A file that may belong to memory.
@@ -108,6 +109,10 @@ pub(super) fn unsure(path: &Path) -> Candidate {
 pub(super) fn classify(path: &Path, explicit: bool) -> Option<Candidate> {
     let name = path.file_name()?.to_str()?;
     let parts: Vec<&str> = path.iter().filter_map(std::ffi::OsStr::to_str).collect();
+    // A client that we asked something wrote it although it was told not to: nobody said what is in it.
+    if !explicit && parts.iter().any(|part| part.ends_with(SCRATCH) && part.starts_with('-')) {
+        return None;
+    }
     // `<session>/subagents/…` and `<session>/tool-results/…`
     let beside = parts
         .iter()
@@ -176,6 +181,13 @@ pub(super) fn in_words(error: &std::io::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_client_wrote_that_we_asked_is_taken_in_only_by_name() {
+        let path = PathBuf::from(format!("/c/projects/-home-ada--claude-memory-cache-{SCRATCH}/x.jsonl"));
+        assert!(classify(&path, false).is_none(), "nobody said it");
+        assert!(classify(&path, true).is_some(), "the user names it");
+    }
 
     #[test]
     fn names_and_places_tell_what_a_file_is() {

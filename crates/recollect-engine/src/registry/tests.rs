@@ -339,6 +339,7 @@ fn counts_follow_the_model_that_is_set() {
             clock: Arc::new(|| Time::from_millis(1_768_900_000_000)),
             sink: Arc::new(|_| {}),
             export_folders: Vec::new(),
+            models: Arc::new(crate::language_model::NoModels),
         })
         .expect("opens")
     };

@@ -68,6 +68,7 @@ fn open(folder: &std::path::Path) -> Engine {
         clock: std::sync::Arc::new(|| Time::from_millis(1_769_000_000_000)),
         sink: std::sync::Arc::new(|_| {}),
         export_folders: Vec::new(),
+        models: std::sync::Arc::new(crate::language_model::NoModels),
     })
     .expect("a memory")
 }

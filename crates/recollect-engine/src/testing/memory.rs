@@ -32,6 +32,7 @@ impl Memory {
             clock: Arc::new(move || Time::from_millis(time)),
             sink: Arc::new(|_| {}),
             export_folders: Vec::new(),
+            models: Arc::new(crate::language_model::NoModels),
         })
         .expect("a fresh memory opens");
         Self { folder, engine }

@@ -26,6 +26,7 @@ fn open(folder: &std::path::Path) -> Engine {
         clock: Arc::new(|| Time::from_millis(1_768_900_000_000)),
         sink: Arc::new(|_| {}),
         export_folders: Vec::new(),
+        models: Arc::new(crate::language_model::NoModels),
     })
     .expect("a memory opens")
 }

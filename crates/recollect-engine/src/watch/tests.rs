@@ -80,6 +80,7 @@ impl Memory {
                 }
             }),
             export_folders: Vec::new(),
+            models: Arc::new(crate::language_model::NoModels),
         })
         .expect("the memory opens");
         Self { folder: folder.to_owned(), engine, heard }

@@ -2,6 +2,7 @@
 import type { CompressionPreview } from "./CompressionPreview";
 import type { CompressionSettings } from "./CompressionSettings";
 import type { KeepitStats } from "./KeepitStats";
+import type { ModelRun } from "./ModelRun";
 import type { SessionId } from "./SessionId";
 import type { Time } from "./Time";
 import type { VersionId } from "./VersionId";
@@ -81,4 +82,8 @@ bytes: number,
 /**
  * Made by composing, not by hand.
  */
-auto_created: boolean, };
+auto_created: boolean, 
+/**
+ * How a language model made it; none for the built-in engine.
+ */
+model_run?: ModelRun | null, };

@@ -42,10 +42,15 @@ keepit_mode: KeepitMode,
  */
 session_distance?: number | null, 
 /**
- * The engine: `extractive` (built in), the only one so far.
+ * The engine: `extractive` (built in), or one that asks a language model: `claude`, `anthropic`, `openai`.
  */
 engine?: string | null, 
 /**
- * The model of a language-model engine; recorded, not used by the built-in one.
+ * The model of a language-model engine, by the settings if not given; recorded, not used by the built-in one.
  */
-model?: string | null, };
+model?: string | null, 
+/**
+ * The most US dollars that a language-model engine may cost, by the setting `engines.maxCost` if not given. Not kept with the
+ * version: it says nothing about how it came to be.
+ */
+max_cost?: number | null, };

@@ -19,4 +19,4 @@ from: number,
 /**
  * The greatest.
  */
-to: number, } | { "kind": "size" } | { "kind": "folders" } | { "kind": "models" };
+to: number, } | { "kind": "dollars" } | { "kind": "size" } | { "kind": "folders" } | { "kind": "models" };

@@ -1,0 +1,102 @@
+//! Keys of APIs: from the environment, else from the system's keyring (Secret Service, Keychain, Credential Manager). Never in
+//! a file of ours, never shown.
+
+use keyring::Entry;
+use recollect_engine::language_model::{ModelEngine, Readiness};
+use recollect_engine::{Error, ErrorKind, Result};
+
+/// Name under which the keyring keeps what is ours.
+const SERVICE: &str = "recollect";
+
+/// Keys that the environment held, and the way to the others.
+pub(crate) struct Keys {
+    anthropic: Option<String>,
+    openai: Option<String>,
+}
+
+impl Keys {
+    pub(crate) fn new(anthropic: Option<String>, openai: Option<String>) -> Self {
+        let clean = |key: Option<String>| key.map(|key| key.trim().to_owned()).filter(|key| !key.is_empty());
+        Self { anthropic: clean(anthropic), openai: clean(openai) }
+    }
+
+    /// The key of an engine; `None` when there is none.
+    ///
+    /// # Errors
+    /// When the keyring cannot be asked.
+    pub(crate) fn key(&self, engine: ModelEngine) -> Result<Option<String>> {
+        let given = match engine {
+            ModelEngine::Anthropic => &self.anthropic,
+            ModelEngine::Openai => &self.openai,
+            ModelEngine::Claude => return Ok(None),
+        };
+        if given.is_some() {
+            return Ok(given.clone());
+        }
+        match entry(engine)?.get_password() {
+            Ok(key) => Ok(Some(key)),
+            Err(keyring::Error::NoEntry) => Ok(None),
+            Err(error) => Err(unavailable(engine, &error)),
+        }
+    }
+
+    /// Whether an engine has the key that it needs.
+    pub(crate) fn readiness(&self, engine: ModelEngine, needs: bool) -> Readiness {
+        let error = match self.key(engine) {
+            Ok(Some(_)) => return Readiness { has_key: true, problem: None, hint: None },
+            Ok(None) => missing(engine),
+            Err(error) => error,
+        };
+        if !needs {
+            return Readiness::default();
+        }
+        Readiness { has_key: false, problem: Some(error.message), hint: error.hint }
+    }
+}
+
+/// Keeps a key.
+pub(crate) fn set(engine: ModelEngine, key: &str) -> Result<()> {
+    entry(engine)?.set_password(key).map_err(|error| unavailable(engine, &error))
+}
+
+/// Takes a key out; tells whether there was one.
+pub(crate) fn remove(engine: ModelEngine) -> Result<bool> {
+    match entry(engine)?.delete_credential() {
+        Ok(()) => Ok(true),
+        Err(keyring::Error::NoEntry) => Ok(false),
+        Err(error) => Err(unavailable(engine, &error)),
+    }
+}
+
+/// That no key is there.
+pub(crate) fn missing(engine: ModelEngine) -> Error {
+    let name = engine.name();
+    Error::conflict(format!("there is no key of {}", engine.label()))
+        .hint(format!("`recollect engines key set {name}` keeps one in the keyring, or set {}", variable(engine)))
+}
+
+fn entry(engine: ModelEngine) -> Result<Entry> {
+    if let Err(error) = Entry::store_status() {
+        return Err(unavailable(engine, error));
+    }
+    Entry::new(SERVICE, engine.name()).map_err(|error| unavailable(engine, &error))
+}
+
+/// That there is no keyring, or that it refuses; what the keyring held is not told.
+fn unavailable(engine: ModelEngine, error: &keyring::Error) -> Error {
+    let why = match error {
+        keyring::Error::NoStorageAccess(_) => "it is locked or does not answer",
+        keyring::Error::BadEncoding(_) | keyring::Error::BadDataFormat(..) => "what it holds is not a key",
+        _ => "this system has none that runs (no secret service)",
+    };
+    Error::new(ErrorKind::Io, format!("the keyring cannot be used: {why}"))
+        .hint(format!("set {} in the environment instead, or start a keyring", variable(engine)))
+}
+
+const fn variable(engine: ModelEngine) -> &'static str {
+    match engine {
+        ModelEngine::Anthropic => "ANTHROPIC_API_KEY",
+        ModelEngine::Openai => "OPENAI_API_KEY",
+        ModelEngine::Claude => "the account of the client",
+    }
+}
