@@ -138,6 +138,34 @@ fn stopped_in_a_stalled_stream_it_hangs_up_and_asks_nothing_else() {
     );
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_client_dies_with_who_has_started_it_however_that_ends() {
+    use std::os::unix::fs::PermissionsExt;
+    let api = MessagesApi::start();
+    let (environment, session) = prepared(&api);
+    let client = environment.file("client", b"#!/bin/sh\necho $$ > ../pid; mv ../pid ../started; exec sleep 1000\n");
+    fs_err::set_permissions(&client, std::fs::Permissions::from_mode(0o700)).expect("a program");
+    let program = client.to_str().expect("a path in Unicode");
+    environment.recollect(["config", "set", "engines.claude.program", program]).done();
+    let mut command = environment.binary();
+    command.args(["compress", &session, "--ratio", "6", "--engine", "claude", "--model", "small", "--yes"]);
+    let mut child = started(&mut command);
+    let started = environment.memory().join("cache/started");
+    while !started.exists() {
+        assert!(child.try_wait().expect("a program that can be asked").is_none(), "it waits for its client");
+        std::thread::yield_now();
+    }
+    child.kill().expect("a program that can be killed");
+    child.wait().expect("a program that ended");
+    let client = fs_err::read_to_string(&started).expect("read").trim().to_owned();
+    // Whoever inherits it may take a moment to bury it; it no longer runs.
+    let state = || fs_err::read_to_string(format!("/proc/{client}/stat")).unwrap_or_default();
+    while !(state().is_empty() || state().contains(") Z ")) {
+        std::thread::yield_now();
+    }
+}
+
 #[test]
 fn without_a_keyring_it_is_said_what_to_do() {
     let environment = TestEnvironment::new();
