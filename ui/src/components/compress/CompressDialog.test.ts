@@ -1,6 +1,8 @@
 import userEvent from '@testing-library/user-event'
 import { screen, waitFor, within } from '@testing-library/vue'
 import { describe, expect, it } from 'vitest'
+import type { CompressionEngine } from '../../api/generated/CompressionEngine'
+import type { CompressionEstimate } from '../../api/generated/CompressionEstimate'
 import type { CompressionRequest } from '../../api/generated/CompressionRequest'
 import { toast } from '../../state/toasts'
 import { aSession } from '../../testing/builders'
@@ -9,6 +11,10 @@ import { useTestHost, type Answers, type TestHost } from '../../testing/host'
 import { aPreview, aVersion } from '../../testing/versions'
 import CompressDialog from './CompressDialog.vue'
 
+const aBuiltIn: CompressionEngine = { engine: 'extractive', label: 'Built in', leaves_machine: false, ready: true, models: [], needs_key: false, has_key: false }
+const anthropic: CompressionEngine = { engine: 'anthropic', label: 'Anthropic', leaves_machine: true, ready: true, models: ['claude-sonnet-5-5'], needs_key: true, has_key: true }
+const anEstimate: CompressionEstimate = { engine: 'anthropic', model: 'claude-sonnet-5-5', calls: 14, input_tokens: 41_000, output_tokens: 6000, cost: 0.21, cap: 1, over_cap: false, leaves_machine: true, redactions: [{ kind: 'API key', count: 3 }] }
+
 async function open(answers: Answers = {}): Promise<{ host: TestHost } & Floating> {
   const session = aSession({ messages: 450, tokens: 100_234, keepits: 2, distance: 1 })
   const host = useTestHost({
@@ -16,6 +22,8 @@ async function open(answers: Answers = {}): Promise<{ host: TestHost } & Floatin
     session_get: () => ({ summary: session, distance_by_hand: false }) as never,
     session_map: () => ({ messages: 450, buckets: [{ first: 0, messages: 225, tokens: 60_000 }, { first: 225, messages: 225, tokens: 40_234 }], keepits: [{ marker_id: 'k1', index: 12, weight: 1 }], compactions: [] }),
     version_list: () => ({ session_id: session.session_id, original_tokens: 100_234, original_messages: 450, versions: [aVersion()] }),
+    engine_list: () => [aBuiltIn],
+    model_list: () => [],
     compression_preview: () => aPreview(),
     ...answers,
   })
@@ -108,5 +116,46 @@ describe('create a compression', () => {
     await userEvent.click(await screen.findByRole('button', { name: 'Run in background' }))
     host.tell({ event: 'job_done', job_id: 'j1', response: { ...aVersion({ version_id: 'v002' }), preview: aPreview() } })
     await waitFor(() => expect(toast.value).toMatchObject({ title: 'v002 made', action: { label: 'Open' } }))
+  })
+
+  it('says what an engine sends and costs before anything is sent, and sends nothing for that', async () => {
+    const { host } = await open({ engine_list: () => [aBuiltIn, anthropic], compression_estimate: () => anEstimate })
+    await userEvent.click(await screen.findByTestId('engine-anthropic'))
+    expect(await screen.findByText('Sends 41k tokens to Anthropic, 14 calls, about $0.21. 3 secrets are redacted.')).toBeVisible()
+    expect(previews(host).at(-1)?.settings).toMatchObject({ engine: 'anthropic', model: null })
+    expect(host.calls.some((call) => call.command === 'job_start'), 'asking what it costs is not doing it').toBe(false)
+  })
+
+  it('cannot be begun over the cap, nor without a key, and says why', async () => {
+    await open({ engine_list: () => [aBuiltIn, anthropic, { ...anthropic, engine: 'openai', label: 'OpenAI', ready: false, has_key: false, problem: 'no key' }], compression_estimate: () => ({ ...anEstimate, cost: 3.1, over_cap: true }) })
+    await userEvent.click(await screen.findByTestId('engine-anthropic'))
+    expect(await screen.findByText(/about \$3.10; the most that a compression may cost is \$1.00/)).toBeVisible()
+    expect(screen.getByTestId('compress-create')).toBeDisabled()
+    await userEvent.click(screen.getByTestId('engine-openai'))
+    expect(await screen.findByLabelText('Key of OpenAI')).toHaveAttribute('type', 'password')
+    expect(screen.getByTestId('compress-create')).toBeDisabled()
+  })
+
+  it('keeps a key where it is never shown again', async () => {
+    const bare = { ...anthropic, ready: false, has_key: false, problem: 'no key' }
+    const { host } = await open({ engine_list: () => [aBuiltIn, bare], engine_key_set: () => [aBuiltIn, anthropic], compression_estimate: () => anEstimate })
+    await userEvent.click(await screen.findByTestId('engine-anthropic'))
+    await userEvent.type(await screen.findByLabelText('Key of Anthropic'), 'sk-1{Enter}')
+    await waitFor(() => expect(host.calls.find((call) => call.command === 'engine_key_set')?.request).toEqual({ engine: 'anthropic', key: 'sk-1' }))
+    await waitFor(() => expect(screen.queryByLabelText('Key of Anthropic')).toBeNull())
+  })
+
+  it('says after a stop that what was answered is kept, and goes on from there', async () => {
+    const { host } = await open({ engine_list: () => [aBuiltIn, anthropic], compression_estimate: () => anEstimate, job_start: () => ({ job_id: 'j1' }) })
+    host.answers.job_cancel = ({ job_id }) => {
+      host.tell({ event: 'job_failed', job_id, error: { kind: 'cancelled', message: 'cancelled' } })
+      return { was_running: true }
+    }
+    await userEvent.click(await screen.findByTestId('engine-anthropic'))
+    await screen.findByTestId('compress-result')
+    await userEvent.click(screen.getByTestId('compress-create'))
+    await userEvent.click(await screen.findByTestId('compress-cancel'))
+    expect(await screen.findByText(/continuing asks only for the rest/)).toBeVisible()
+    expect(screen.getByTestId('compress-create')).toHaveTextContent('Continue')
   })
 })

@@ -26,14 +26,24 @@ export interface CompressForm {
   skip: number
   /** A version, or the original. */
   from: string
+  /** Who compresses; the built-in engine if nothing is said. */
+  engine: string
+  /** The model of a language-model engine; its own choice when empty. */
+  model: string
+  /** The most that this one may cost, in dollars; by the settings if not given. */
+  cap: number | undefined
 }
 
+/** The engine that works on this machine, without a model. */
+export const BUILT_IN = 'extractive'
+
 export function firstForm(preset: ReadyPreset = 'standard', keepits: KeepitMode = 'decay'): CompressForm {
-  return { mode: 'tiered', ratio: 10, level: 'auto', preset, base: preset, tiers: READY_TIERS[preset].map((each) => ({ ...each })), keepits, distance: undefined, skip: 0, from: ORIGINAL }
+  return { mode: 'tiered', ratio: 10, level: 'auto', preset, base: preset, tiers: READY_TIERS[preset].map((each) => ({ ...each })), keepits, distance: undefined, skip: 0, from: ORIGINAL, engine: BUILT_IN, model: '', cap: undefined }
 }
 
 export function requestOf(session: string, form: CompressForm): CompressionRequest {
-  const shared: Pick<CompressionSettings, 'skip_first_messages' | 'keepit_mode' | 'session_distance'> = { skip_first_messages: form.skip, keepit_mode: form.keepits, session_distance: form.distance ?? null }
+  const outside = form.engine === BUILT_IN ? {} : { engine: form.engine, model: form.model === '' ? null : form.model, max_cost: form.cap ?? null }
+  const shared = { skip_first_messages: form.skip, keepit_mode: form.keepits, session_distance: form.distance ?? null, ...outside }
   const settings: CompressionSettings =
     form.mode === 'uniform'
       ? { mode: 'uniform', compaction_ratio: form.ratio, aggressiveness: form.level === 'auto' ? null : form.level, ...shared }
@@ -62,6 +72,6 @@ export function gentlerRatio(ratio: number): number | undefined {
 
 /** How settings are named in lists: `uniform 30:1`, `tiered, standard`. */
 export function settingsText(settings: CompressionSettings): string {
-  if (settings.mode === 'uniform') return settings.compaction_ratio == null ? 'uniform' : `uniform ${ratioText(settings.compaction_ratio)}`
-  return `tiered, ${settings.tier_preset ?? 'custom'}`
+  const how = settings.mode === 'tiered' ? `tiered, ${settings.tier_preset ?? 'custom'}` : settings.compaction_ratio == null ? 'uniform' : `uniform ${ratioText(settings.compaction_ratio)}`
+  return settings.engine == null || settings.engine === BUILT_IN ? how : `${how}, by ${settings.model ?? settings.engine}`
 }
