@@ -13,7 +13,7 @@ const RATIOS: [&str; 3] = ["4", "10", "30"];
 
 /// The folder of the transcripts.
 #[expect(clippy::disallowed_methods, reason = "who runs the tests says where the corpus lies")]
-fn corpus() -> PathBuf {
+pub(crate) fn corpus() -> PathBuf {
     let folder = std::env::var_os("RECOLLECT_CORPUS").expect("RECOLLECT_CORPUS names the folder of the corpus");
     let transcripts = Path::new(&folder).join("transcripts");
     assert!(transcripts.is_dir(), "RECOLLECT_CORPUS is set, but there is no folder {}", transcripts.display());

@@ -9,6 +9,7 @@ mod bad_files;
 mod bad_requests;
 mod checkpoints;
 mod compositions;
+mod compression_corpus;
 mod corpus;
 mod engines;
 mod expiring;

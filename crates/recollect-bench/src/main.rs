@@ -3,6 +3,8 @@
 
 mod append;
 mod clock;
+mod compress;
+mod quality;
 mod register;
 mod search;
 mod storage;
@@ -30,6 +32,37 @@ enum What {
         /// How many lines
         #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
         lines: u32,
+    },
+    /// Compressing sessions of growing length, beside counting their tokens
+    Compress {
+        /// Tokens of the sessions, about
+        #[arg(long, value_delimiter = ',', default_values_t = [100_000, 1_000_000, 10_000_000])]
+        tokens: Vec<u64>,
+    },
+    /// What compressions keep of what is asked for later: of talk, by questions whose evidence is known, and of work, by the facts
+    /// of each session; beside chance, both ends, LexRank and TextRank, and with each pass left out
+    Quality {
+        /// Conversations with questions, as JSON; made ones when it is left out
+        #[arg(long)]
+        talk: Option<PathBuf>,
+        /// A folder of transcripts; made ones when it is left out
+        #[arg(long)]
+        work: Option<PathBuf>,
+        /// Transcripts at most
+        #[arg(long, default_value_t = 40)]
+        limit: usize,
+        /// Ratios for talk
+        #[arg(long, value_delimiter = ',', default_values_t = [2.0, 4.0, 10.0, 20.0, 50.0])]
+        talk_ratios: Vec<f64>,
+        /// Ratios for work
+        #[arg(long, value_delimiter = ',', default_values_t = [4.0, 10.0, 30.0])]
+        work_ratios: Vec<f64>,
+        /// Leave out each pass once
+        #[arg(long)]
+        passes: bool,
+        /// Only Recollect, nothing beside it
+        #[arg(long)]
+        alone: bool,
     },
     /// Registering every transcript under a folder, whole and step by step, beside `cat` and `wc -l`
     Register {
@@ -74,6 +107,18 @@ enum What {
 fn main() -> anyhow::Result<()> {
     match Arguments::parse().what {
         What::Append { sizes, lines } => append::run(&sizes, lines),
+        What::Compress { tokens } => compress::run(&tokens),
+        What::Quality { talk, work, limit, talk_ratios, work_ratios, passes, alone } => {
+            quality::run(&quality::Judged {
+                talk: talk.as_deref(),
+                work: work.as_deref(),
+                limit,
+                talk_ratios: &talk_ratios,
+                work_ratios: &work_ratios,
+                passes,
+                peers: !alone,
+            })
+        }
         What::Register { folder, times } => register::run(&folder, times),
         What::Search { sizes, recollect, folder } => search::run(&sizes, recollect.as_deref(), folder),
         What::Storage { folder: Some(folder), .. } => storage::run(&folder, 3),

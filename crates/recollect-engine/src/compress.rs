@@ -13,6 +13,7 @@ mod jsonl;
 mod markdown;
 mod outputs;
 pub mod outside;
+mod passes;
 mod piece;
 mod plan;
 mod prose;
@@ -20,6 +21,7 @@ mod repeats;
 mod run;
 mod select;
 mod settings;
+mod shorten;
 mod terms;
 mod verdicts;
 
@@ -31,6 +33,7 @@ use crate::session::Message;
 use crate::time::Time;
 
 pub use jsonl::{from_jsonl, to_jsonl};
+pub use passes::{Pass, Passes};
 pub use run::{run, whole};
 pub use settings::{Resolved, Tier, level_name, preset_name, preset_tiers, resolve, uniform_within};
 

@@ -3,6 +3,7 @@
 //! Structure first: a user who speaks seldom among long outputs says what the work is about, while two people who talk
 //! say about as much each; the reply before the next request sums up what was done; the last one says how it stands.
 
+use super::passes::{Pass, Passes};
 use super::piece::{Class, Piece};
 use crate::session::Role;
 
@@ -15,6 +16,8 @@ pub(super) struct Place {
     pub(super) last: bool,
     /// The first words of the user in the session.
     pub(super) opening: bool,
+    /// What was said just before it, by somebody else, is a question.
+    pub(super) answering: bool,
     /// On a side chain: the inner life of a sub-agent.
     pub(super) side: bool,
 }
@@ -47,9 +50,14 @@ pub(super) struct Weight {
 pub(super) const AGAIN: f32 = 0.2;
 
 /// Weighs a piece.
-pub(super) fn weigh(piece: &Piece, role: Role, place: Place, shape: Shape) -> Weight {
+pub(super) fn weigh(piece: &Piece, role: Role, place: Place, shape: Shape, passes: Passes) -> Weight {
     let directed = shape.directed;
-    let (mut cover, mut worth) = match piece.class {
+    let class = match piece.class {
+        Class::Change | Class::Commit | Class::State if !passes.has(Pass::Tools) => Class::Call,
+        Class::Failure | Class::Verdict | Class::Edge if !passes.has(Pass::Tools) => Class::Output,
+        class => class,
+    };
+    let (mut cover, mut worth) = match class {
         Class::Kept => (1.0, 0.0),
         Class::Sentence if role == Role::User => {
             // The request stands at the front; what is pasted after it is material.
@@ -83,7 +91,12 @@ pub(super) fn weigh(piece: &Piece, role: Role, place: Place, shape: Shape) -> We
         Class::Output => (0.04, 0.0),
         Class::Report => (0.6, 0.0),
     };
-    if matches!(piece.class, Class::Sentence | Class::Thought | Class::Report | Class::Digest) {
+    let said = matches!(piece.class, Class::Sentence | Class::Thought | Class::Report | Class::Digest);
+    if said && passes.has(Pass::Forms) {
+        if place.answering {
+            // Between equals the answer holds the particulars; who works for another is asked for what to do, not for facts.
+            cover *= 1.0 + 0.6 * (1.0 - directed);
+        }
         cover *= spoken(&piece.text, role, directed);
     }
     if place.opening && piece.class == Class::Sentence {
@@ -108,13 +121,13 @@ fn spoken(text: &str, role: Role, directed: f32) -> f32 {
     let words = || text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty());
     // Who tells of himself tells facts; who speaks of the other answers him.
     if words().any(|word| OWN.contains(&word)) {
-        factor *= 1.3;
+        factor *= 1.2;
     }
     if words().any(|word| OTHER.iter().any(|other| word.eq_ignore_ascii_case(other))) {
         factor *= 0.65;
     }
     if text.bytes().any(|byte| byte.is_ascii_digit()) {
-        factor *= 1.15;
+        factor *= 1.25;
     }
     if words().skip(1).any(|word| word.len() > 1 && word.starts_with(char::is_uppercase)) {
         factor *= 1.35;
@@ -166,7 +179,7 @@ mod tests {
     use crate::compress::piece::Join;
 
     fn cover(text: &str, role: Role, place: Place, directed: f32) -> f32 {
-        weigh(&Piece::new(text, Join::Space, Class::Sentence), role, place, Shape { directed }).cover
+        weigh(&Piece::new(text, Join::Space, Class::Sentence), role, place, Shape { directed }, Passes::ALL).cover
     }
 
     #[test]
@@ -185,6 +198,18 @@ mod tests {
             cover("was it good?", Role::User, plain, 1.0),
             cover("it was good.", Role::User, plain, 1.0),
             "a request"
+        );
+    }
+
+    #[test]
+    fn what_answers_a_question_between_equals_carries_more() {
+        let answers = Place { answering: true, ..Place::default() };
+        let plain = cover("it was good.", Role::User, Place::default(), 0.0);
+        assert!(cover("it was good.", Role::User, answers, 0.0) > 1.5 * plain);
+        assert_eq!(
+            cover("it was good.", Role::Assistant, answers, 1.0),
+            cover("it was good.", Role::Assistant, Place::default(), 1.0),
+            "a request that ends with a question mark asks for work"
         );
     }
 

@@ -1,11 +1,15 @@
 //! From messages to pieces: what of each message could stand in a compression, and what it is.
 
+use std::borrow::Cow;
+
 use super::calls::{self, Tool};
 use super::clean::{Said, says_nothing, unwrap};
 use super::outputs;
+use super::passes::{Pass, Passes};
 use super::piece::{Class, Join, Piece, one_line};
 use super::prose;
 use super::repeats::Calls;
+use super::shorten::shorten;
 use super::{Marked, Why};
 use crate::session::{Block, Message, MessageKind, Role};
 
@@ -32,7 +36,7 @@ pub(super) struct Mark<'k> {
 }
 
 /// Cuts a message. `marks` are those that stand in it, in order.
-pub(super) fn cut(message: &Message, calls: &Calls<'_>, marks: &[Mark<'_>], project: &str) -> Cut {
+pub(super) fn cut(message: &Message, calls: &Calls<'_>, marks: &[Mark<'_>], project: &str, passes: Passes) -> Cut {
     let mut cut = Cut::default();
     let kept = marks.iter().any(|mark| mark.survives);
     if !kept && carries_nothing(message) {
@@ -47,7 +51,7 @@ pub(super) fn cut(message: &Message, calls: &Calls<'_>, marks: &[Mark<'_>], proj
                 let spans = spans(message, start, text, marks);
                 for span in spans {
                     match span {
-                        Span::Plain(text) => words(&mut cut, message, text),
+                        Span::Plain(text) => words(&mut cut, message, text, passes),
                         Span::Kept(mark) => keep(&mut cut, mark),
                     }
                 }
@@ -98,6 +102,15 @@ pub(super) fn cut(message: &Message, calls: &Calls<'_>, marks: &[Mark<'_>], proj
             keep(&mut cut, mark);
         }
     }
+    if passes.has(Pass::Shortening) {
+        let spoken =
+            |class| matches!(class, Class::Sentence | Class::Thought | Class::Digest | Class::Report | Class::Task);
+        for piece in cut.pieces.iter_mut().filter(|piece| spoken(piece.class)) {
+            if let Cow::Owned(short) = shorten(&piece.text) {
+                piece.text = short;
+            }
+        }
+    }
     if cut.pieces.is_empty() {
         cut.why = Some(if replaced { Why::Replaced } else { Why::NothingSaid });
     }
@@ -115,7 +128,7 @@ fn carries_nothing(message: &Message) -> bool {
 }
 
 /// What somebody wrote, without the client's wrapping.
-fn words(cut: &mut Cut, message: &Message, text: &str) {
+fn words(cut: &mut Cut, message: &Message, text: &str, passes: Passes) {
     let class = if message.kind == MessageKind::CompactSummary { Class::Digest } else { Class::Sentence };
     if message.role == Role::Tool {
         // A tool's lines of an earlier version: what mattered was chosen once already.
@@ -124,7 +137,7 @@ fn words(cut: &mut Cut, message: &Message, text: &str) {
         );
         return;
     }
-    if message.role != Role::User {
+    if message.role != Role::User || !passes.has(Pass::Unwrapping) {
         cut.speaks = true;
         append(cut, prose::pieces(text, class, false));
         return;

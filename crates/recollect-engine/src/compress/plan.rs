@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use super::cues::{self, Place, Shape};
 use super::extract::{self, Cut, Mark};
+use super::passes::{Pass, Passes};
 use super::piece::Class;
 use super::repeats::Calls;
 use super::select::{Candidate, Tuning};
@@ -62,7 +63,7 @@ pub(super) fn prepare(
     let messages = input.messages;
     let total = messages.len() as u64;
     watch("reading", 0, total)?;
-    let calls = Calls::read(messages);
+    let calls = Calls::read(messages, settings.passes);
     let skip = settings.skip_first_messages as usize;
     let mut marks: Vec<Vec<Mark<'_>>> = vec![Vec::new(); messages.len()];
     for (number, keepit) in input.keepits.iter().enumerate() {
@@ -77,7 +78,7 @@ pub(super) fn prepare(
         if at < skip && !marks[at].iter().any(|mark| mark.survives) {
             return Cut { why: Some(Why::Skipped), ..Cut::default() };
         }
-        let mut cut = extract::cut(message, &calls, &marks[at], &input.session.project_path);
+        let mut cut = extract::cut(message, &calls, &marks[at], &input.session.project_path, settings.passes);
         if at < skip {
             cut.pieces.retain(|piece| piece.keepit.is_some());
         }
@@ -98,17 +99,24 @@ pub(super) fn prepare(
         tier_of,
         tuning: Tuning::of(0.0),
     };
-    prepared.weigh(input, counter);
+    prepared.weigh(input, settings.passes, counter);
     watch("choosing", total / 2, total)?;
     Ok(prepared)
 }
 
 impl Prepared {
-    fn weigh(&mut self, input: &Input<'_>, counter: Counter) {
-        let places = self.places(input);
-        let shape = self.shape(input);
+    fn weigh(&mut self, input: &Input<'_>, passes: Passes, counter: Counter) {
+        let mut places = self.places(input);
+        let mut shape = self.shape(input);
         self.tuning = Tuning::of(shape.directed);
-        let again = self.again();
+        if !passes.has(Pass::Places) {
+            places.fill(Place::default());
+            shape.directed = 0.0;
+        }
+        if !passes.has(Pass::Coverage) {
+            self.tuning.count_power = 1.0;
+        }
+        let again = if passes.has(Pass::Again) { self.again() } else { vec![Vec::new(); self.cuts.len()] };
         let tokens: Vec<Vec<f32>> = self
             .cuts
             .par_iter()
@@ -121,7 +129,7 @@ impl Prepared {
             self.first.push(first);
             documents += u32::from(!cut.pieces.is_empty());
             for (number, piece) in cut.pieces.iter().enumerate() {
-                let weight = cues::weigh(piece, input.messages[at].role, places[at], shape);
+                let weight = cues::weigh(piece, input.messages[at].role, places[at], shape, passes);
                 if piece.class == Class::Kept {
                     self.forced.push(first + number as u32);
                 }
@@ -138,6 +146,9 @@ impl Prepared {
         }
         self.first.push(self.candidates.len() as u32);
         self.weights = terms.weights(documents);
+        if !passes.has(Pass::Rarity) {
+            self.weights.fill(1.0);
+        }
     }
 
     /// Pieces of each message that a later message has again, word for word: changes of a file, failures.
@@ -155,7 +166,7 @@ impl Prepared {
         again
     }
 
-    /// Which replies close a stretch of work, which words open the session.
+    /// Which replies close a stretch of work, which words open the session, and what answers a question.
     fn places(&self, input: &Input<'_>) -> Vec<Place> {
         let mut places = vec![Place::default(); self.cuts.len()];
         let said = |at: usize, role: Role| {
@@ -179,6 +190,22 @@ impl Prepared {
             } else if said(at, Role::Assistant) && self.words(at) >= CLOSING_WORDS {
                 closing = Some(at);
                 last = Some(at);
+            }
+        }
+        let asks = |at: usize| {
+            self.cuts[at]
+                .pieces
+                .iter()
+                .rev()
+                .find(|piece| piece.class == Class::Sentence)
+                .is_some_and(|piece| piece.text.trim_end().ends_with('?'))
+        };
+        let mut before: Option<usize> = None;
+        for at in 0..self.cuts.len() {
+            if said(at, Role::User) || said(at, Role::Assistant) {
+                places[at].answering =
+                    before.is_some_and(|before| asks(before) && input.messages[before].role != input.messages[at].role);
+                before = Some(at);
             }
         }
         for at in closing.into_iter().chain(last) {

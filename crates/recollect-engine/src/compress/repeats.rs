@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::Value;
 
 use super::calls::{Tool, path_of, tool};
+use super::passes::{Pass, Passes};
 use crate::session::{Block, Message};
 
 /// What is known of the calls of a session.
@@ -21,7 +22,7 @@ pub(super) struct Calls<'m> {
 
 impl<'m> Calls<'m> {
     /// Reads all calls of a session.
-    pub(super) fn read(messages: &'m [Message]) -> Self {
+    pub(super) fn read(messages: &'m [Message], passes: Passes) -> Self {
         let mut calls = Self::default();
         let mut results: HashMap<&str, (&str, bool)> = HashMap::new();
         let mut order: Vec<&str> = Vec::new();
@@ -38,7 +39,9 @@ impl<'m> Calls<'m> {
                 Block::Text { .. } | Block::Thinking { .. } | Block::Attachment { .. } => {}
             }
         }
-        calls.find_replaced(&order, &results);
+        if passes.has(Pass::Replaced) {
+            calls.find_replaced(&order, &results);
+        }
         calls
     }
 
@@ -120,7 +123,7 @@ mod tests {
             ("Read", read, "y", false),
             ("Read", part, "z", false),
         ]);
-        let calls = Calls::read(&messages);
+        let calls = Calls::read(&messages, Passes::ALL);
         assert!(calls.is_replaced("t0") && calls.is_replaced("t1"), "the whole file was read later");
         assert!(!calls.is_replaced("t2"), "a later part does not hold the whole");
         assert_eq!(calls.times("t2"), 3, "it stands for the part and the whole before it");
@@ -136,7 +139,7 @@ mod tests {
             ("Bash", run.clone(), "boom", true),
             ("Bash", run, &long, false),
         ]);
-        let calls = Calls::read(&messages);
+        let calls = Calls::read(&messages, Passes::ALL);
         assert!(calls.is_replaced("t0"), "the very same failure comes again");
         assert!(!calls.is_replaced("t1") && !calls.is_replaced("t2"));
     }
@@ -147,6 +150,6 @@ mod tests {
             ("TodoWrite", json!({"todos": [1]}), "", false),
             ("TodoWrite", json!({"todos": [2]}), "", false),
         ]);
-        assert!(Calls::read(&messages).is_replaced("t0"));
+        assert!(Calls::read(&messages, Passes::ALL).is_replaced("t0"));
     }
 }

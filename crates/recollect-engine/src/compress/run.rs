@@ -10,7 +10,7 @@ use super::piece::{Class, one_line};
 use super::plan::{self, Prepared, tier_ranges};
 use super::select::Choice;
 use super::settings::{Resolved, Tier};
-use super::{Input, Needs, Outcome, Watch, Why, verdicts};
+use super::{Input, Needs, Outcome, Pass, Passes, Watch, Why, verdicts};
 use crate::api::compression::{KeepitMode, LeftOut, TierResult, VersionMessage, VersionMessageKind};
 use crate::api::keepit::{Aggressiveness, MarkerVerdict};
 use crate::dedup::ContentHash;
@@ -81,6 +81,7 @@ pub fn whole(input: &Input<'_>, counter: Counter) -> Result<String> {
         skip_first_messages: 0,
         keepit_mode: KeepitMode::Ignore,
         distance: 1,
+        passes: Passes::ALL.without(Pass::Shortening),
     };
     let ranges = tier_ranges(&settings, input.messages.len());
     let prepared = plan::prepare(input, &settings, &[], counter, &|_, _, _| Ok(()))?;
@@ -160,7 +161,7 @@ impl<'w> Work<'w> {
             tokens: self.original_tokens,
         });
         let facts = self.head_facts(0, &expected);
-        let most = self.budget / 16;
+        let most = self.budget / 40;
         let size = HeadSize::ALL.into_iter().find(|size| self.counter.count(&markdown::head(&facts, *size)) <= most);
         self.head = size.unwrap_or(HeadSize::None);
         if self.settings.tiered {

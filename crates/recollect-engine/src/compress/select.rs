@@ -43,7 +43,7 @@ impl Tuning {
     /// In talk a lone sentence of a message needs its neighbours to be understood, in work a line may stand alone:
     /// `directed` is 0 for talk, 1 for work.
     pub(super) fn of(directed: f32) -> Self {
-        Self { cost_power: 0.9, opening: 6.0 - 3.5 * directed, joining: 0.6, count_power: 0.7 }
+        Self { cost_power: 0.9, opening: 7.0 - 4.5 * directed, joining: 0.6, count_power: 0.7 }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use super::Passes;
 use crate::api::compression::{CompressionMode, CompressionSettings, KeepitMode, TierConfig, TierPreset};
 use crate::api::keepit::Aggressiveness;
 use crate::error::{Error, Result};
@@ -32,6 +33,8 @@ pub struct Resolved {
     pub keepit_mode: KeepitMode,
     /// How many sessions ago.
     pub distance: u32,
+    /// Which passes run; all of them but for measuring.
+    pub passes: Passes,
 }
 
 /// Uniform settings whose result has at most `budget` tokens, for a share of a composition: the ratio that the share asks
@@ -89,6 +92,7 @@ pub fn resolve(settings: &CompressionSettings, distance: u32) -> Result<Resolved
         skip_first_messages: settings.skip_first_messages,
         keepit_mode: settings.keepit_mode,
         distance: settings.session_distance.unwrap_or(distance),
+        passes: Passes::ALL,
     })
 }
 

@@ -99,7 +99,7 @@ fn shape(piece: &str, first: bool) -> f32 {
         // Hashes and generated names: rare by nature, not by meaning.
         return 0.35;
     }
-    if !first && piece.starts_with(char::is_uppercase) { 1.3 } else { 1.0 }
+    if !first && piece.starts_with(char::is_uppercase) { 1.6 } else { 1.0 }
 }
 
 /// Cuts the commonest English endings, so that `painting` covers `paint`.
