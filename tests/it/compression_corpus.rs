@@ -101,6 +101,8 @@ fn at_any_ratio_and_in_every_mode_a_compression_keeps_its_promises() {
     let (mut made, mut kept, mut refused) = (0, 0, 0);
     for session in &sessions {
         let mut source = Source::load(&engine, &session.session_id, None).expect("a session");
+        let whole = compress::whole(&source.input(), *engine.counter()).expect("all of it");
+        let sayable = engine.counter().count(&whole);
         for _ in 0..DRAWN {
             let settings = settings().new_tree(&mut runner).expect("settings").current();
             let drawn = passages().new_tree(&mut runner).expect("passages").current();
@@ -117,6 +119,10 @@ fn at_any_ratio_and_in_every_mode_a_compression_keeps_its_promises() {
                         "{name}: it is the same when it is made again"
                     );
                     kept += check(&source, &settings, &outcome, &name);
+                    if outcome.budget >= 400 && sayable > 2 * outcome.budget {
+                        let used = outcome.output_tokens as f64 / outcome.budget as f64;
+                        assert!(used >= 0.9, "{name}: {used:.3} of the budget is used, and there is more to say");
+                    }
                     made += 1;
                 }
                 Err(error) => {

@@ -93,8 +93,8 @@ enum What {
         #[arg(long, default_value_t = 1000, conflicts_with = "folder")]
         made: u64,
     },
-    /// All of it, one after the other: the bytes and the speed of a folder of transcripts and of a gigabyte of made ones, and
-    /// searches at growing size
+    /// All that is measured in time and bytes, one after the other: a folder of transcripts and a gigabyte of made ones, appended
+    /// lines, and searches and compressions at growing size
     All {
         /// The folder
         folder: PathBuf,
@@ -127,6 +127,8 @@ fn main() -> anyhow::Result<()> {
             register::run(&folder, 3)?;
             storage::run(&folder, 3)?;
             storage::run_made(1000)?;
+            append::run(&[1, 100, 1000], 20)?;
+            compress::run(&[100_000, 1_000_000, 10_000_000])?;
             search::run(&[10_000, 100_000, 1_000_000], recollect.as_deref(), None)
         }
     }

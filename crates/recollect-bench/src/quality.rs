@@ -50,10 +50,56 @@ pub(crate) fn run(judged: &Judged<'_>) -> anyhow::Result<()> {
         Some(file) => talk::read(file)?,
         None => made::conversations(MADE),
     };
-    talk::judge(&conversations, judged.talk_ratios, &variants, peers)?;
+    for table in talk::judge(&conversations, judged.talk_ratios, &variants, peers)? {
+        table.print();
+    }
     let transcripts = match judged.work {
         Some(folder) => work::transcripts(folder, judged.limit)?,
         None => made::work(MADE),
     };
-    work::judge(&transcripts, judged.work_ratios, &variants, peers)
+    work::judge(&transcripts, judged.work_ratios, &variants, peers)?.print();
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Asserts that the first row is above all others, or at the top with them.
+    fn is_best(table: &table::Table, kinds: &[&str]) {
+        let (ours, peers) = table.rows.split_first().expect("rows");
+        for (at, column) in table.columns.iter().enumerate() {
+            if kinds.iter().any(|kind| column.starts_with(kind)) {
+                for (name, figures) in peers.iter().filter(|(name, _)| Peer::ALL.iter().any(|peer| peer.name() == name))
+                {
+                    let (own, other) = (ours.1[at], figures[at]);
+                    assert!(
+                        own > other || own == 100.0,
+                        "{}, {column}: {own:.1} beside {other:.1} of {name}",
+                        table.title
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_asked_for_later_is_kept_better_than_by_simple_ways() {
+        let all = [("recollect".to_owned(), Passes::ALL)];
+        let talk = talk::judge(&made::conversations(2), &[4.0, 10.0], &all, &Peer::ALL).expect("judged");
+        for table in &talk {
+            is_best(table, &["4:1", "10:1"]);
+        }
+        let work = work::judge(&made::work(2), &[10.0], &all, &Peer::ALL).expect("judged");
+        is_best(&work, &["requests", "files", "commits", "errors", "outcome"]);
+    }
+
+    #[test]
+    fn a_pass_that_is_left_out_is_missed() {
+        let rarity = Passes::ALL.without(Pass::Rarity);
+        let variants = [("recollect".to_owned(), Passes::ALL), ("without rarity".to_owned(), rarity)];
+        let tables = talk::judge(&made::conversations(2), &[10.0], &variants, &[]).expect("judged");
+        let [(_, with), (_, without), ..] = tables[0].rows.as_slice() else { panic!("two rows") };
+        assert!(with[0] > without[0], "rare words are what is asked for: {with:?} {without:?}");
+    }
 }

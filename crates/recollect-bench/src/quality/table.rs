@@ -1,12 +1,25 @@
 //! A table in Markdown.
 
-/// Prints a title, a head and rows of figures with one decimal.
-#[expect(clippy::print_stdout, reason = "the table is what this program is for")]
-pub(super) fn print(title: &str, columns: &[String], rows: &[(String, Vec<f64>)]) {
-    println!("\n{title}\n| | {} |\n|---|{}", columns.join(" | "), "---|".repeat(columns.len()));
-    for (name, figures) in rows {
-        let figures: Vec<String> = figures.iter().map(|figure| format!("{figure:.1}")).collect();
-        println!("| {name} | {} |", figures.join(" | "));
+/// Figures by name and column.
+#[derive(Debug)]
+pub(super) struct Table {
+    /// What they are.
+    pub(super) title: String,
+    /// The columns.
+    pub(super) columns: Vec<String>,
+    /// What each way of choosing gives; Recollect first.
+    pub(super) rows: Vec<(String, Vec<f64>)>,
+}
+
+impl Table {
+    /// Prints it, with one decimal.
+    #[expect(clippy::print_stdout, reason = "the table is what this program is for")]
+    pub(super) fn print(&self) {
+        println!("\n{}\n| | {} |\n|---|{}", self.title, self.columns.join(" | "), "---|".repeat(self.columns.len()));
+        for (name, figures) in &self.rows {
+            let figures: Vec<String> = figures.iter().map(|figure| format!("{figure:.1}")).collect();
+            println!("| {name} | {} |", figures.join(" | "));
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use uuid::Uuid;
 use super::memory::Memory;
 use super::peers::{Peer, Unit};
 use super::stems::stems;
-use super::table;
+use super::table::{self, Table};
 
 /// A conversation, in the neutral form that evaluation data is kept in.
 #[derive(Debug, Clone, Deserialize)]
@@ -114,13 +114,13 @@ pub(super) fn read(file: &Path) -> anyhow::Result<Vec<Conversation>> {
     serde_json::from_slice(&bytes).with_context(|| format!("`{}` holds no conversations", file.display()))
 }
 
-/// Compresses each conversation at each ratio, and prints what is kept, beside peers at the same budget of characters.
+/// Compresses each conversation at each ratio, and tells what is kept, beside peers at the same budget of characters.
 pub(super) fn judge(
     conversations: &[Conversation],
     ratios: &[f64],
     variants: &[(String, Passes)],
     peers: &[Peer],
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Vec<Table>> {
     let folder = tempfile::tempdir()?;
     let memory = Memory::open(folder.path())?;
     let mut kept: Vec<Vec<Kept>> = Vec::new();
@@ -171,10 +171,12 @@ pub(super) fn judge(
     };
     let mut some = rows(|kept| &kept.some);
     some.push(("characters × ratio / all".to_owned(), fill.iter().map(|fill| table::percent(fill) * 100.0).collect()));
-    table::print("Talk: share of the evidence's words that is kept (%)", &columns, &some);
-    table::print("Talk: questions of which each turn is at least half kept (%)", &columns, &rows(|kept| &kept.all));
-    table::print("Talk: words of the answers kept in those turns (%)", &columns, &rows(|kept| &kept.answer));
-    Ok(())
+    let table = |title: &str, rows| Table { title: title.to_owned(), columns: columns.clone(), rows };
+    Ok(vec![
+        table("Talk: share of the evidence's words that is kept (%)", some),
+        table("Talk: questions of which each turn is at least half kept (%)", rows(|kept| &kept.all)),
+        table("Talk: words of the answers kept in those turns (%)", rows(|kept| &kept.answer)),
+    ])
 }
 
 fn said(turn: &Turn) -> String {

@@ -12,7 +12,7 @@ use walkdir::WalkDir;
 use super::memory::Memory;
 use super::peers::{Peer, Unit};
 use super::stems::stems;
-use super::table;
+use super::table::{self, Table};
 use crate::talk::Numbers;
 
 /// What is looked for, in the order of the tables.
@@ -64,13 +64,13 @@ pub(super) fn transcripts(folder: &Path, limit: usize) -> anyhow::Result<Vec<(Pa
     Ok(found)
 }
 
-/// Compresses each transcript at each ratio, and prints what is kept, beside peers at the same budget of characters.
+/// Compresses each transcript at each ratio, and tells what is kept, beside peers at the same budget of characters.
 pub(super) fn judge(
     transcripts: &[(PathBuf, String)],
     ratios: &[f64],
     variants: &[(String, Passes)],
     peers: &[Peer],
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Table> {
     let folder = tempfile::tempdir()?;
     let memory = Memory::open(folder.path())?;
     let count = variants.len() + peers.len();
@@ -107,8 +107,7 @@ pub(super) fn judge(
         .zip(&kept)
         .map(|(name, kept)| (name, kept.iter().flatten().map(|shares| table::percent(shares)).collect()))
         .collect();
-    table::print(&format!("Work: facts kept of {} sessions (%)", transcripts.len()), &columns, &rows);
-    Ok(())
+    Ok(Table { title: format!("Work: facts kept of {} sessions (%)", transcripts.len()), columns, rows })
 }
 
 impl Facts {
