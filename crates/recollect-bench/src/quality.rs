@@ -86,11 +86,11 @@ mod tests {
     #[test]
     fn what_is_asked_for_later_is_kept_better_than_by_simple_ways() {
         let all = [("recollect".to_owned(), Passes::ALL)];
-        let talk = talk::judge(&made::conversations(2), &[4.0, 10.0], &all, &Peer::ALL).expect("judged");
+        let talk = talk::judge(&made::conversations(1), &[4.0, 10.0], &all, &Peer::ALL).expect("judged");
         for table in &talk {
             is_best(table, &["4:1", "10:1"]);
         }
-        let work = work::judge(&made::work(2), &[10.0], &all, &Peer::ALL).expect("judged");
+        let work = work::judge(&made::work(1), &[10.0], &all, &Peer::ALL).expect("judged");
         is_best(&work, &["requests", "files", "commits", "errors", "outcome"]);
     }
 

@@ -29,6 +29,7 @@ impl Memory {
             clock: Arc::new(|| Time::from_millis(jiff::Timestamp::now().as_millisecond())),
             sink: Arc::new(|_| {}),
             export_folders: Vec::new(),
+            models: Arc::new(recollect_engine::language_model::NoModels),
         })?;
         Ok(Self { engine, folder: folder.to_owned() })
     }
@@ -73,6 +74,7 @@ impl Memory {
             session_distance: None,
             engine: None,
             model: None,
+            max_cost: None,
         };
         let mut resolved = compress::resolve(&settings, source.distance)?;
         resolved.passes = passes;

@@ -3,6 +3,7 @@
 use super::assemble::{Assembled, assemble};
 use super::extract::{self, Mark};
 use super::markdown::{self, HeadFacts, HeadSize};
+use super::passes::Passes;
 use super::piece::Class;
 use super::plan::tier_ranges;
 use super::repeats::Calls;
@@ -41,7 +42,7 @@ pub fn keepit_name(number: usize) -> String {
 
 /// What each message says; `survives` tells of each marked passage whether it is kept word for word.
 pub fn tell(input: &Input<'_>, settings: &Resolved, survives: &[bool]) -> Vec<Told> {
-    let calls = Calls::read(input.messages);
+    let calls = Calls::read(input.messages, Passes::ALL);
     let skip = settings.skip_first_messages as usize;
     let mut marks: Vec<Vec<Mark<'_>>> = vec![Vec::new(); input.messages.len()];
     for (number, keepit) in input.keepits.iter().enumerate() {
@@ -56,7 +57,7 @@ pub fn tell(input: &Input<'_>, settings: &Resolved, survives: &[bool]) -> Vec<To
         if at < skip && !marks[at].iter().any(|mark| mark.survives) {
             return Told { text: String::new(), opens_turn: false };
         }
-        let mut cut = extract::cut(message, &calls, &marks[at], &input.session.project_path);
+        let mut cut = extract::cut(message, &calls, &marks[at], &input.session.project_path, Passes::ALL);
         if at < skip {
             cut.pieces.retain(|piece| piece.keepit.is_some());
         }
