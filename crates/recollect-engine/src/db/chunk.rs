@@ -45,6 +45,21 @@ impl Rows<'_> {
         rows.collect::<rusqlite::Result<_>>().map_err(failed)
     }
 
+    /// The pieces of a file that hold its bytes from `start` to `end`, in order; whatever the file's length.
+    pub fn chunks_between(&self, file_id: i64, start: u64, end: u64) -> Result<Vec<Chunk>> {
+        let mut statement = self
+            .connection
+            .prepare_cached(
+                "SELECT f.start, f.bytes, f.hash, c.pack, c.block, c.at FROM file_chunk f JOIN chunk c USING (hash)
+                 WHERE f.file_id = ?1 AND f.start < ?3 AND f.start >= ifnull(
+                     (SELECT max(start) FROM file_chunk WHERE file_id = ?1 AND start <= ?2), 0)
+                 ORDER BY f.start",
+            )
+            .map_err(failed)?;
+        let rows = statement.query_map(params![file_id, start, end], chunk_from_row).map_err(failed)?;
+        rows.collect::<rusqlite::Result<_>>().map_err(failed)
+    }
+
     /// The last pieces of a file, at most `count`, in order; whatever the file's length.
     pub fn last_chunks(&self, file_id: i64, count: u32) -> Result<Vec<Chunk>> {
         let mut statement = self

@@ -118,24 +118,38 @@ pub(super) fn format_of(rows: &Rows<'_>, session: &SessionId, part: Part) -> Res
     Ok(rows.session(session)?.map_or(Format::ClaudeCode, |session| Format::parse(&session.format)))
 }
 
+/// The pieces that hold some messages of a file: of one that is read by lines only those, whatever its length.
+fn pieces_of(rows: &Rows<'_>, file_id: i64, format: Format, messages: &[MessageRow]) -> Result<Vec<Chunk>> {
+    if format != Format::ClaudeCode {
+        return rows.file_chunks(file_id);
+    }
+    let start = messages.iter().map(|message| message.line_start).min();
+    let end = messages.iter().map(|message| message.line_start + message.line_bytes).max();
+    match (start, end) {
+        (Some(start), Some(end)) => rows.chunks_between(file_id, start, end),
+        _ => Ok(Vec::new()),
+    }
+}
+
 /// Messages of a file from a position on, as many as lie in about so many bytes, and the position after them; one whose bytes
 /// are damaged is left out.
 pub fn stored_messages(engine: &Engine, file_id: i64, from: u64, bytes: u64) -> Result<(Vec<Message>, u64)> {
     const MOST: u64 = 2000;
-    let (chunks, format, mut rows) = engine.db().read(|rows| {
+    let (chunks, format, rows) = engine.db().read(|rows| {
         let format = match rows.file(file_id)? {
             Some(file) => format_of(rows, &file.session_id, file.part)?,
             None => Format::ClaudeCode,
         };
-        Ok((rows.file_chunks(file_id)?, format, rows.messages(file_id, from, Some(MOST))?))
+        let mut messages = rows.messages(file_id, from, Some(MOST))?;
+        let mut sum = 0;
+        let fit = messages.iter().take_while(|row| {
+            sum += row.line_bytes;
+            sum <= bytes
+        });
+        let fit = fit.count().max(1);
+        messages.truncate(fit);
+        Ok((pieces_of(rows, file_id, format, &messages)?, format, messages))
     })?;
-    let mut sum = 0;
-    let fit = rows.iter().take_while(|row| {
-        sum += row.line_bytes;
-        sum <= bytes
-    });
-    let fit = fit.count().max(1);
-    rows.truncate(fit);
     let next = rows.last().map_or(from, |last| u64::from(last.position) + 1);
     let Ok(reader) = Reader::open(engine, format, chunks) else { return Ok((Vec::new(), next)) };
     Ok((rows.par_iter().filter_map(|row| reader.message(row).ok().flatten()).collect(), next))
@@ -150,7 +164,7 @@ pub fn messages(engine: &Engine, request: &MessageListRequest) -> Result<Message
         let window = rows.messages(file.file_id, request.offset.unwrap_or(0), request.limit)?;
         let keepits = if file.part == Part::Main { rows.keepits(&session)? } else { Vec::new() };
         let format = format_of(rows, &session, file.part)?;
-        Ok(Some((rows.file_chunks(file.file_id)?, format, window, keepits, file.messages)))
+        Ok(Some((pieces_of(rows, file.file_id, format, &window)?, format, window, keepits, file.messages)))
     })?;
     let Some((chunks, format, window, keepits, total)) = found else {
         return match &request.agent {
@@ -198,7 +212,8 @@ pub fn message_of(engine: &Engine, session: &SessionId, uuid: &str) -> Result<Me
     let found = engine.db().read(|rows| {
         let Some(file) = rows.main_file(session)? else { return Ok(None) };
         let Some(row) = rows.messages_by_uuid(file.file_id, uuid)?.into_iter().next() else { return Ok(None) };
-        Ok(Some((rows.file_chunks(file.file_id)?, format_of(rows, session, file.part)?, row)))
+        let format = format_of(rows, session, file.part)?;
+        Ok(Some((pieces_of(rows, file.file_id, format, std::slice::from_ref(&row))?, format, row)))
     })?;
     let message = match found {
         Some((chunks, format, row)) => Reader::open(engine, format, chunks)?.message(&row)?,
