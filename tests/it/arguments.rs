@@ -34,7 +34,7 @@ fn the_short_help_lists_every_command() {
       decay            Show which marks would survive a compression
       compress         Compress a session into a new version
       engines          List what can compress, and keep the keys of those that ask a language model
-      versions         List the compression versions of a session, or delete some
+      versions         List the compression versions of a session, prove them, or delete some
       diff             Compare two versions of a session; `original` names the session itself
       suggest          Suggest sessions for what you are about to do
       compose          Join sessions into a context of at most so many tokens

@@ -99,7 +99,13 @@ fn an_export_and_its_transcript_are_shown_as_one_conversation() {
     let [export, original] = ["claude-export", "claude-code"]
         .map(|format| listed.iter().find(|session| session["format"] == format).expect("a session of the format"));
     assert_eq!(export["paired_with"], original["session_id"]);
-    assert_eq!(environment.json(["stats"])["sessions"], 1, "one conversation is counted once");
+    let stats = environment.json(["stats"]);
+    assert_eq!(
+        (&stats["sessions"], &stats["paired_exports"]),
+        (&json!(1), &json!(1)),
+        "one conversation is counted once"
+    );
+    assert!(environment.recollect(["stats"]).done().stdout().contains("1 (and 1 export of some of them)"));
     let id = original["session_id"].as_str().expect("an id");
     assert_eq!(environment.json(["show", id])["exports"], json!([export["session_id"]]));
     assert_snapshot!(environment.recollect(["sessions"]).done(), @r##"

@@ -25,6 +25,7 @@ mod rebuild;
 mod search;
 mod tidy;
 mod together;
+mod versions;
 mod watch;
 mod work;
 

@@ -187,10 +187,10 @@ fn versions_are_made_listed_shown_compared_and_deleted() {
     assert_snapshot!(without_figures(&environment.recollect(["versions", "latest"]).done()), @r##"
     Original of a869d9b3-90bc-5a7e-983c-104a2cb71562: 9 tokens in 9 messages
 
-    VERSION MADE HOW FROM TOKENS RATIO MESSAGES KEEPITS SIZE LAST USED USED IN
-    v001 (now) tiered standard original 9 9 9 9 of 9 9 kB - -
-    v002 (now) uniform 9 original 9 9 9 9 of 9 9 kB - -
-    v003 (now) uniform 9 v002 9 9 9 9 of 9 9 kB - -
+    VERSION MADE HOW FROM TOKENS RATIO MESSAGES KEEPITS SIZE BEHIND LAST USED USED IN
+    v001 (now) tiered standard original 9 9 9 9 of 9 9 kB - - -
+    v002 (now) uniform 9 original 9 9 9 9 of 9 9 kB - - -
+    └ v003 (now) uniform 9 v002 9 9 9 9 of 9 9 kB - - -
     "##);
     let versions = environment.json(["versions", "latest"]);
     let contract = [

@@ -105,7 +105,7 @@ impl Command {
             Self::Decay(command) => command.run(face),
             Self::Compress(command) => command.run(face),
             Self::Engines(command) => command.run(face),
-            Self::Versions(command) => command.run(face),
+            Self::Versions(command) => return command.run(face),
             Self::Diff(command) => command.run(face),
             Self::Suggest(command) => command.run(face),
             Self::Compose(command) => command.run(face),

@@ -235,6 +235,10 @@ CREATE TABLE version (
     auto_created    INTEGER NOT NULL DEFAULT 0,
     -- How a language model made it, JSON as on the wire.
     model_run       TEXT,
+    -- JSON: what it was made from, its parts, and what it takes to make it again.
+    lineage         TEXT NOT NULL,
+    parts           TEXT NOT NULL,
+    provenance      TEXT NOT NULL,
     PRIMARY KEY (session_id, version_id)
 ) STRICT;
 

@@ -22,6 +22,7 @@ pub mod search;
 pub mod session;
 pub mod storage;
 pub mod suggest;
+pub mod version;
 pub mod watch;
 
 use serde_json::Value;
@@ -103,7 +104,9 @@ commands! {
     version_list: compression::versions(session::SessionRequest) -> compression::VersionList;
     version_messages: compression::messages(compression::VersionMessagesRequest) -> compression::VersionPage;
     version_remove: compression::remove(compression::VersionRemoveRequest) -> compression::VersionList;
-    version_diff: compression::diff(compression::VersionDiffRequest) -> compression::VersionDiff;
+    version_verify: version::verify(version::VersionVerifyRequest) -> version::VersionVerified;
+    version_prune: version::prune(version::VersionPruneRequest) -> version::VersionsPruned;
+    version_diff: version::diff(version::VersionDiffRequest) -> version::VersionDiff;
 
     composition_preview: composition::preview(composition::CompositionRequest) -> composition::CompositionPreview;
     composition_create: composition::create(composition::CompositionRequest) -> composition::Composition;

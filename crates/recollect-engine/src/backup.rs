@@ -28,6 +28,9 @@ use last::Last;
 use staged::Staged;
 
 pub use restore::restore;
+
+/// Begins the name of a folder in the cache that a backup is made from.
+pub const STAGED: &str = staged::FOLDER;
 pub(crate) use staged::written_files;
 
 /// Milliseconds between backups that are made by themselves.

@@ -9,6 +9,7 @@ mod calls;
 mod clean;
 mod cues;
 mod extract;
+mod join;
 mod jsonl;
 mod markdown;
 mod outputs;
@@ -25,6 +26,8 @@ mod shorten;
 mod terms;
 mod verdicts;
 
+use serde::{Deserialize, Serialize};
+
 use crate::api::compression::{LeftOut, ModelRun, TierResult, VersionMessage};
 use crate::api::keepit::MarkerVerdict;
 use crate::error::Result;
@@ -32,16 +35,22 @@ use crate::ids::{MarkerId, SessionId};
 use crate::session::Message;
 use crate::time::Time;
 
+pub use join::{Joined, Joining, Section, join, message_uuid};
 pub use jsonl::{from_jsonl, to_jsonl};
 pub use passes::{Pass, Passes};
 pub use run::{run, whole};
 pub use settings::{Resolved, Tier, level_name, preset_name, preset_tiers, resolve, uniform_within};
+pub use verdicts::survivors;
 
 /// Name of the built-in engine.
 pub const ENGINE: &str = "extractive";
 
+/// Revision of the built-in engine: raised with every release whose output differs from that of the one before, so that
+/// it can be told why a version cannot be made again byte for byte.
+pub const REVISION: u32 = 1;
+
 /// What a compression says of its session.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionHead {
     /// Its id.
     pub id: SessionId,
@@ -105,6 +114,8 @@ pub struct Outcome {
     pub messages: Vec<VersionMessage>,
     /// The Markdown record, whose tokens are `output_tokens`.
     pub markdown: String,
+    /// Bytes of `markdown` before the conversation: its head.
+    pub head_bytes: usize,
     /// Tokens of the source.
     pub original_tokens: u64,
     /// The most tokens that the result might have.

@@ -4,6 +4,7 @@
 //! known stay where and as they are, and a file that cannot be read is never written over.
 
 pub mod document;
+pub mod retention;
 pub mod settings;
 #[cfg(test)]
 mod tests;
@@ -23,6 +24,7 @@ use crate::models::OwnModel;
 use crate::time::Time;
 
 use document::Document;
+use retention::Retention;
 use settings::{SETTINGS, VERSION};
 
 /// The configuration as the engine uses it: every value checked, defaults for what the file does not say.
@@ -30,6 +32,8 @@ use settings::{SETTINGS, VERSION};
 pub struct Config {
     /// Most bytes that the cache may take.
     pub max_cache_bytes: u64,
+    /// Which versions are kept.
+    pub retention: Retention,
     /// Whether the memory is backed up once a day by itself.
     pub auto_backup: bool,
     /// Where to: a folder, below the memory's when it is not an absolute path.
@@ -101,6 +105,10 @@ impl Config {
         }
         Ok(Self {
             max_cache_bytes: settings::bytes(value_at(document, "storage.maxCacheSize")).unwrap_or(u64::MAX),
+            retention: value_at(document, "storage.compressionRetention")
+                .as_str()
+                .and_then(Retention::parse)
+                .unwrap_or_default(),
             auto_backup: truth(document, "backup.automatic"),
             backup_folder: value_at(document, "backup.folder").as_str().unwrap_or_default().to_owned(),
             keep_backups: serde_json::from_value(value_at(document, "backup.keep").clone())?,

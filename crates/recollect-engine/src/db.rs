@@ -43,7 +43,7 @@ pub use search::{ChangedFile, ChangedSession, ConversationFile, FoundPlace, Sear
 pub use session::{SessionOrder, SessionRow, SessionSums};
 pub use snapshot::Snapshot;
 pub use storage::{PieceUse, SessionFiles};
-pub use version::VersionRow;
+pub use version::{PartRow, Provenance, VersionRow};
 
 /// An open database: one connection to write, one to read, so that lists show while something is registered. Clones share it.
 #[derive(Clone)]

@@ -15,7 +15,7 @@ use crate::archive::Check;
 use crate::engine::Call;
 use crate::error::Result;
 use crate::event::Progress;
-use crate::{backup, manifest, rebuild, registry, search};
+use crate::{backup, manifest, rebuild, registry, search, versions};
 
 /// A backup of this age is worth a word.
 const OLD_BACKUP_HOURS: u64 = 7 * 24;
@@ -33,7 +33,7 @@ pub fn check(call: &Call<'_>) -> Result<Health> {
         index(call)?,
         manifests(call)?,
         originals(call)?,
-        versions(call)?,
+        texts(call)?,
         permissions(call)?,
         backup(call)?,
     ]))
@@ -194,7 +194,7 @@ fn originals(call: &Call<'_>) -> Result<HealthFinding> {
 }
 
 /// Texts of versions and compositions: only making them again brings them back.
-fn versions(call: &Call<'_>) -> Result<HealthFinding> {
+fn texts(call: &Call<'_>) -> Result<HealthFinding> {
     let named = || call.engine.db().read(|rows| backup::written_files(rows, call.engine.home()));
     let files = named()?;
     let mut missing: Vec<_> = files.iter().filter(|path| !path.is_file()).collect();
@@ -203,7 +203,8 @@ fn versions(call: &Call<'_>) -> Result<HealthFinding> {
         let still = named()?;
         missing.retain(|path| still.contains(path));
     }
-    let problems: Vec<String> = missing.iter().map(|path| format!("`{}` is missing", path.display())).collect();
+    let mut problems: Vec<String> = missing.iter().map(|path| format!("`{}` is missing", path.display())).collect();
+    problems.extend(versions::faults(call.engine)?);
     let summary = format!("{} of versions and compositions", counted(files.len() as u64, "file"));
     Ok(finding("versions", summary, problems, "restore it from a backup, or make the version or composition again"))
 }

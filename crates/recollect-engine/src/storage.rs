@@ -2,6 +2,7 @@
 //!
 //! Figures come from the database and from file sizes; no pack is read.
 
+mod cache;
 mod shares;
 
 use std::collections::BTreeMap;
@@ -12,6 +13,8 @@ use crate::db::SessionFiles;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::ids::ProjectId;
+
+pub use cache::trim_cache;
 
 /// How many of the largest sessions are named as a rule.
 const LARGEST: u32 = 10;

@@ -1,18 +1,21 @@
 //! Compression versions: made from a session or from another version, listed, read, removed (2.1.3, 3.4, 5.2, 5.5).
 
+mod delta;
 mod diff;
+mod made;
+mod outline;
+mod prune;
 mod source;
 mod store;
-
-use std::collections::BTreeMap;
+mod verify;
 
 use crate::api::compression::{
-    CompressionCreated, CompressionPreview, CompressionRequest, CompressionSettings, KeepitStats, Version, VersionList,
+    Behind, CompressionCreated, CompressionPreview, CompressionRequest, CompressionSettings, Version, VersionList,
     VersionMessagesRequest, VersionPage, VersionRemoveRequest,
 };
 use crate::api::engine::CompressionEstimate;
 use crate::compress::{self, Outcome, Resolved};
-use crate::db::VersionRow;
+use crate::db::{Provenance, Rows, VersionRow};
 use crate::engine::{Call, Engine};
 use crate::error::{Error, Result};
 use crate::event::{Event, Progress};
@@ -21,19 +24,22 @@ use crate::registry;
 use crate::summarize;
 
 pub use diff::diff;
+pub use made::Made;
+pub use prune::{prune, tidy};
 pub use source::Source;
 pub use store::reconcile;
+pub use verify::verify;
+
+use delta::Plan;
+use outline::Outline;
 
 /// What a compression would give; nothing is written.
 ///
 /// # Errors
-/// As [`compress::run`]; `NotFound` for a session or version that is not there.
+/// As [`make`].
 pub fn preview(call: &Call<'_>, request: &CompressionRequest) -> Result<CompressionPreview> {
-    let session = registry::resolve(call.engine, &request.session)?;
-    let source = Source::load(call.engine, &session, request.from.as_ref())?;
     // A preview asks no model: it shows what the built-in engine makes of the same settings.
-    let outcome = run(call, &source, &CompressionSettings { engine: None, ..request.settings.clone() })?;
-    Ok(preview_of(&source, &request.settings, &outcome))
+    Ok(make(call, request, false)?.preview())
 }
 
 /// What a compression would ask a language model and cost; nothing is asked.
@@ -42,12 +48,8 @@ pub fn preview(call: &Call<'_>, request: &CompressionRequest) -> Result<Compress
 /// As [`preview`].
 pub fn estimate(call: &Call<'_>, request: &CompressionRequest) -> Result<CompressionEstimate> {
     let session = registry::resolve(call.engine, &request.session)?;
-    let source = Source::load(call.engine, &session, request.from.as_ref())?;
-    let resolved = compress::resolve(&request.settings, source.distance)?;
-    let built_in = built_in(call, &source, &resolved)?;
-    match summarize::asked(call.engine, &request.settings)? {
-        Some(asked) => summarize::estimate(call, &source.input(), &resolved, &asked, &built_in),
-        None => Ok(CompressionEstimate {
+    let Some(asked) = summarize::asked(call.engine, &request.settings)? else {
+        return Ok(CompressionEstimate {
             engine: compress::ENGINE.to_owned(),
             model: None,
             calls: 0,
@@ -58,20 +60,108 @@ pub fn estimate(call: &Call<'_>, request: &CompressionRequest) -> Result<Compres
             over_cap: false,
             leaves_machine: false,
             redactions: Vec::new(),
-        }),
+        });
+    };
+    let from = request.from.as_ref().filter(|from| from.as_str() != "original");
+    let sources = match from {
+        Some(_) => vec![(Source::load(call.engine, &session, from)?, request.settings.clone())],
+        None => {
+            let (outline, plan) = planned(call.engine, &session, request)?;
+            made::sources(call.engine, &outline, &plan)?
+        }
+    };
+    let mut sum: Option<CompressionEstimate> = None;
+    for (source, settings) in sources {
+        let resolved = compress::resolve(&settings, source.distance)?;
+        let built_in = built_in(call, &source, &resolved)?;
+        let one = summarize::estimate(call, &source.input(), &resolved, &asked, &built_in)?;
+        sum = Some(match sum {
+            None => one,
+            Some(sum) => added(sum, one),
+        });
+    }
+    sum.ok_or_else(|| Error::internal("nothing is to be compressed"))
+}
+
+/// Two estimates as one.
+fn added(left: CompressionEstimate, right: CompressionEstimate) -> CompressionEstimate {
+    let cost = left.cost.zip(right.cost).map(|(left, right)| left + right);
+    let is_over = left.cap.is_some_and(|cap| cost.is_none_or(|cost| cost > cap));
+    let mut redactions = left.redactions;
+    for redaction in right.redactions {
+        match redactions.iter_mut().find(|known| known.kind == redaction.kind) {
+            Some(known) => known.count += redaction.count,
+            None => redactions.push(redaction),
+        }
+    }
+    CompressionEstimate {
+        calls: left.calls + right.calls,
+        input_tokens: left.input_tokens + right.input_tokens,
+        output_tokens: left.output_tokens + right.output_tokens,
+        cost,
+        over_cap: left.over_cap || right.over_cap || is_over,
+        redactions,
+        ..left
     }
 }
 
 /// Makes a version.
 ///
 /// # Errors
-/// As [`preview`]; `Io` when it cannot be written. Nothing half-made is left.
+/// As [`make`]; `Io` when it cannot be written. Nothing half-made is left.
 pub fn create(call: &Call<'_>, request: &CompressionRequest) -> Result<CompressionCreated> {
-    let session = registry::resolve(call.engine, &request.session)?;
-    let source = Source::load(call.engine, &session, request.from.as_ref())?;
-    let outcome = run(call, &source, &request.settings)?;
-    let version = save(call.engine, &source, &request.settings, &outcome, false)?;
-    Ok(CompressionCreated { preview: preview_of(&source, &request.settings, &outcome), version })
+    let made = make(call, request, true)?;
+    let version = keep(call.engine, &made, false)?;
+    Ok(CompressionCreated { preview: CompressionPreview { parts: version.parts.clone(), ..made.preview() }, version })
+}
+
+/// Compresses what a request asks for: where an earlier version with the same settings reaches up to what is new, only that.
+///
+/// # Errors
+/// As [`compress::run`]; `NotFound` for a session, version or part that is not there; `Usage` when what is asked for
+/// excludes each other. `asks` is false for a preview: no model is asked, the built-in engine shows what the settings make.
+pub fn make(call: &Call<'_>, request: &CompressionRequest, asks: bool) -> Result<Made> {
+    let engine = call.engine;
+    let session = registry::resolve(engine, &request.session)?;
+    let from = request.from.as_ref().filter(|from| from.as_str() != "original");
+    if from.is_some() {
+        if request.part.is_some() {
+            return Err(alone());
+        }
+        let source = Source::load(engine, &session, from)?;
+        let outcome = run(call, &source, &asked(&request.settings, asks))?;
+        return Made::whole(engine, &source, &request.settings, outcome);
+    }
+    let (outline, plan) = planned(engine, &session, request)?;
+    made::make(call, &outline, plan, asks)
+}
+
+/// What to compress, and what of earlier versions stands.
+fn planned(engine: &Engine, session: &SessionId, request: &CompressionRequest) -> Result<(Outline, Plan)> {
+    store::reconcile(engine, session)?;
+    if request.part.is_some() && request.full {
+        return Err(alone());
+    }
+    let outline = Outline::load(engine, session)?;
+    // What is wrong with the settings is said before anything is read.
+    compress::resolve(&request.settings, outline.distance)?;
+    let plan = match &request.part {
+        Some(part) => Plan::part(engine, session, part, &request.settings)?,
+        None if request.full => Plan::whole(request.settings.clone(), Vec::new()),
+        None => Plan::extend(engine, session, &outline, &request.settings)?,
+    };
+    Ok((outline, plan))
+}
+
+fn alone() -> Error {
+    Error::usage("a part of a version is compressed from the session itself, and alone")
+        .hint("leave `from` and `full` out, or the part")
+}
+
+/// Settings as they are run: without its model when nothing may be asked.
+fn asked(settings: &CompressionSettings, asks: bool) -> CompressionSettings {
+    let engine = if asks { settings.engine.clone() } else { None };
+    CompressionSettings { engine, ..settings.clone() }
 }
 
 /// Compresses what was loaded, telling the caller how far it is.
@@ -100,10 +190,10 @@ fn built_in(call: &Call<'_>, source: &Source, resolved: &Resolved) -> Result<Out
     compress::run(&source.input(), resolved, &source.decay, *call.engine.counter(), &watch)
 }
 
-/// Writes a version: its files first, then its row, then the files that mirror the row.
+/// Keeps one compression of all that was loaded as a version.
 ///
 /// # Errors
-/// `Io` when it cannot be written; nothing half-made is left, at the latest once the session's versions are looked at again.
+/// As [`keep`].
 pub fn save(
     engine: &Engine,
     source: &Source,
@@ -111,39 +201,58 @@ pub fn save(
     outcome: &Outcome,
     auto_created: bool,
 ) -> Result<Version> {
-    let session = &source.head.id;
+    keep(engine, &Made::whole(engine, source, settings, outcome.clone())?, auto_created)
+}
+
+/// Writes a version: its files first, then its row, then the files that mirror the row.
+///
+/// # Errors
+/// `Io` when it cannot be written; nothing half-made is left, at the latest once the session's versions are looked at again.
+pub fn keep(engine: &Engine, made: &Made, auto_created: bool) -> Result<Version> {
+    let session = &made.head.id;
+    let outcome = &made.outcome;
     let store = store::Store::lock(engine, session)?;
     store.reconcile(engine)?;
     let number = engine.db().write(|rows| {
         // The number stands in the manifest too.
-        rows.mark_dirty(&source.project_id)?;
+        rows.mark_dirty(&made.project_id)?;
         rows.take_version_number(session)
     })?;
     let version_id = VersionId::new(format!("v{number:03}"));
-    let mut settings = settings.clone();
-    settings.session_distance = Some(settings.session_distance.unwrap_or(source.distance));
-    settings.max_cost = None;
-    let file = format!("{version_id}_{}_{}k", label(&settings), outcome.output_tokens / 1000);
-    let jsonl = compress::to_jsonl(&source.head, &outcome.messages)?;
-    let bytes = store.write_version(&file, &outcome.markdown, &jsonl)?;
+    let label = format!("{}{}", label(&made.settings), if auto_created { "-auto" } else { "" });
+    let file = format!("{version_id}_{label}_{}k", outcome.output_tokens / 1000);
+    let jsonl = compress::to_jsonl(&made.head, &outcome.messages)?;
+    let written = store.write_version(&file, &outcome.markdown, &jsonl)?;
+    let mut parts = made.parts.clone();
+    for part in parts.iter_mut().filter(|part| part.made_in.as_str() == made::NEW) {
+        part.made_in = version_id.clone();
+    }
     let row = VersionRow {
         session_id: session.clone(),
         version_id: version_id.clone(),
         number,
         file,
         created_at: engine.now(),
-        engine: settings.engine.clone().unwrap_or_else(|| compress::ENGINE.to_owned()),
-        settings,
+        settings: made.settings.clone(),
+        engine: made.settings.engine.clone().unwrap_or_else(|| compress::ENGINE.to_owned()),
         model_run: outcome.made_by.clone(),
         original_tokens: outcome.original_tokens,
         output_tokens: outcome.output_tokens,
         output_messages: outcome.messages.len() as u64,
-        keepit_stats: stats_of(outcome),
+        keepit_stats: made.keepit_stats(),
         left_out: outcome.left_out.clone(),
-        source_version: source.from.clone(),
+        source_version: made.source_version.clone(),
         last_used: None,
-        bytes,
+        bytes: written.bytes,
         auto_created,
+        lineage: made.lineage,
+        parts,
+        provenance: Provenance {
+            revision: compress::REVISION,
+            head: Some(made.head.clone()),
+            markdown_hash: written.markdown_hash,
+            jsonl_hash: written.jsonl_hash,
+        },
     };
     engine.db().write(|rows| {
         rows.put_version(&row)?;
@@ -155,11 +264,15 @@ pub fn save(
             list.push(version_id.clone());
             rows.put_keepit(&keepit)?;
         }
-        rows.mark_dirty(&source.project_id)
+        rows.mark_dirty(&made.project_id)
     })?;
     store.write_records(engine)?;
     drop(store);
-    changed(engine, source)?;
+    engine.mirror(std::slice::from_ref(&made.project_id))?;
+    engine.emit(Event::SessionsChanged {
+        project_ids: vec![made.project_id.clone()],
+        session_ids: vec![session.clone()],
+    });
     version_of(engine, &row)
 }
 
@@ -169,17 +282,19 @@ pub fn save(
 /// `NotFound` when the session is not in memory.
 pub fn list(engine: &Engine, session: &SessionId) -> Result<VersionList> {
     store::reconcile(engine, session)?;
-    let (row, versions, uses) = engine.db().read(|rows| {
+    let (row, versions, uses, behind) = engine.db().read(|rows| {
         let row =
             rows.session(session)?.ok_or_else(|| Error::not_found(format!("session {session} is not in memory")))?;
-        Ok((row, rows.versions(session)?, rows.version_uses(session)?))
+        let versions = rows.versions(session)?;
+        let behind = versions.iter().map(|version| behind(rows, version)).collect::<Result<Vec<_>>>()?;
+        Ok((row, versions, rows.version_uses(session)?, behind))
     })?;
     let home = engine.home().summaries(&row.project_id, session);
     Ok(VersionList {
         session_id: session.clone(),
         original_tokens: row.tokens,
         original_messages: row.messages,
-        versions: versions.iter().map(|version| wire(version, &home, &uses)).collect(),
+        versions: versions.iter().zip(behind).map(|(version, behind)| wire(version, &home, &uses, behind)).collect(),
     })
 }
 
@@ -249,13 +364,21 @@ pub fn remove(engine: &Engine, request: &VersionRemoveRequest) -> Result<Version
     list(engine, &session)
 }
 
-fn changed(engine: &Engine, source: &Source) -> Result<()> {
-    engine.mirror(std::slice::from_ref(&source.project_id))?;
-    engine.emit(Event::SessionsChanged {
-        project_ids: vec![source.project_id.clone()],
-        session_ids: vec![source.head.id.clone()],
-    });
-    Ok(())
+/// Versions whose files are there, but not as they were written, in words.
+///
+/// # Errors
+/// When the database or a file cannot be read.
+pub fn faults(engine: &Engine) -> Result<Vec<String>> {
+    let mut faults = Vec::new();
+    for session in engine.db().read(|rows| rows.sessions_with_versions())? {
+        for row in engine.db().read(|rows| rows.versions(&session))? {
+            if store::are_there(engine, &row)? && !store::is_as_written(engine, &row)? {
+                faults
+                    .push(format!("the files of {} of session {session} are not as they were written", row.version_id));
+            }
+        }
+    }
+    Ok(faults)
 }
 
 /// A version by its id.
@@ -269,15 +392,24 @@ fn find(engine: &Engine, session: &SessionId, version: &VersionId) -> Result<Ver
     })
 }
 
-/// A version as faces see it.
-fn version_of(engine: &Engine, row: &VersionRow) -> Result<Version> {
-    let (session, uses) =
-        engine.db().read(|rows| Ok((rows.session(&row.session_id)?, rows.version_uses(&row.session_id)?)))?;
-    let session = session.ok_or_else(|| Error::not_found(format!("session {} is not in memory", row.session_id)))?;
-    Ok(wire(row, &engine.home().summaries(&session.project_id, &row.session_id), &uses))
+/// What the session has beyond a version.
+fn behind(rows: &Rows<'_>, version: &VersionRow) -> Result<Option<Behind>> {
+    let Some(last) = version.parts.last() else { return Ok(None) };
+    let Some(file) = rows.main_file(&version.session_id)? else { return Ok(None) };
+    let (messages, tokens) = rows.messages_after(file.file_id, last.last)?;
+    Ok((messages > 0).then_some(Behind { messages, tokens }))
 }
 
-fn wire(row: &VersionRow, home: &std::path::Path, uses: &[(VersionId, String)]) -> Version {
+/// A version as faces see it.
+fn version_of(engine: &Engine, row: &VersionRow) -> Result<Version> {
+    let (session, uses, behind) = engine
+        .db()
+        .read(|rows| Ok((rows.session(&row.session_id)?, rows.version_uses(&row.session_id)?, behind(rows, row)?)))?;
+    let session = session.ok_or_else(|| Error::not_found(format!("session {} is not in memory", row.session_id)))?;
+    Ok(wire(row, &engine.home().summaries(&session.project_id, &row.session_id), &uses, behind))
+}
+
+fn wire(row: &VersionRow, home: &std::path::Path, uses: &[(VersionId, String)], behind: Option<Behind>) -> Version {
     let path = |extension: &str| home.join(format!("{}.{extension}", row.file)).display().to_string();
     Version {
         version_id: row.version_id.clone(),
@@ -293,6 +425,9 @@ fn wire(row: &VersionRow, home: &std::path::Path, uses: &[(VersionId, String)]) 
         compression_ratio: row.ratio(),
         keepit_stats: row.keepit_stats.clone(),
         source_version: row.source_version.clone(),
+        lineage: row.lineage,
+        parts: row.parts.iter().map(made::wire).collect(),
+        behind,
         last_used: row.last_used,
         used_in: uses.iter().filter(|(version, _)| *version == row.version_id).map(|(_, name)| name.clone()).collect(),
         bytes: row.bytes,
@@ -314,31 +449,6 @@ fn label(settings: &CompressionSettings) -> String {
                 .or_else(|| Some(crate::keepit::Ratio::of(settings.compaction_ratio?).ok()?.level()));
             format!("uniform-{}", level.map_or("moderate", compress::level_name))
         }
-    }
-}
-
-fn stats_of(outcome: &Outcome) -> KeepitStats {
-    let mut weights = BTreeMap::new();
-    for verdict in &outcome.keepits {
-        *weights.entry(format!("{:.2}", verdict.weight)).or_insert(0) += u64::from(verdict.survives);
-    }
-    let preserved = outcome.keepits.iter().filter(|verdict| verdict.survives).count() as u64;
-    KeepitStats { preserved, summarized: outcome.keepits.len() as u64 - preserved, weights }
-}
-
-fn preview_of(source: &Source, settings: &CompressionSettings, outcome: &Outcome) -> CompressionPreview {
-    CompressionPreview {
-        original_tokens: outcome.original_tokens,
-        original_messages: source.messages.len() as u64,
-        budget: outcome.budget,
-        output_tokens: outcome.output_tokens,
-        output_messages: outcome.messages.len() as u64,
-        compression_ratio: outcome.original_tokens as f64 / outcome.output_tokens.max(1) as f64,
-        distance: settings.session_distance.unwrap_or(source.distance),
-        tiers: outcome.tiers.clone(),
-        keepits: outcome.keepits.clone(),
-        left_out: outcome.left_out.clone(),
-        output_map: outcome.output_map.clone(),
     }
 }
 

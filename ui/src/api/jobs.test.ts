@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { useTestHost } from '../testing/host'
 import { startJob } from './jobs'
 
-const stats = { projects: 1, sessions: 2, messages: 3, unique_messages: 3, tokens: 4, files: 1, original_bytes: 1, stored_bytes: 1, dedup_ratio: 0, keepits: 0, versions: 0, compositions: 0 }
+const stats = { projects: 1, sessions: 2, paired_exports: 0, messages: 3, unique_messages: 3, tokens: 4, files: 1, original_bytes: 1, stored_bytes: 1, dedup_ratio: 0, keepits: 0, versions: 0, compositions: 0 }
 
 describe('a job', () => {
   it('hears its progress and is fulfilled with the response of its command', async () => {

@@ -18,6 +18,9 @@ export function aVersion(given: Partial<Version> = {}): Version {
     compression_ratio: 10,
     keepit_stats: { preserved: 6, summarized: 1, weights: {} },
     source_version: null,
+    lineage: 'original',
+    parts: [{ first: 0, last: 449, original_tokens: 100_234, output_tokens: 10_020, output_messages: 58, made_in: 'v001' }],
+    behind: null,
     last_used: null,
     used_in: [],
     bytes: 40_000,
@@ -42,6 +45,10 @@ export function aPreview(given: Partial<CompressionPreview> = {}): CompressionPr
     ],
     left_out: [{ reason: 'over budget', messages: 392, tokens: 80_000 }],
     output_map: [],
+    lineage: 'original',
+    source_version: null,
+    parts: [{ first: 0, last: 449, original_tokens: 100_234, output_tokens: 6758, output_messages: 58, made_in: 'new' }],
+    anew: [],
     ...given,
   }
 }

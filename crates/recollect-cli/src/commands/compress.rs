@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use recollect_engine::api::compression::{
     self, CompressionCreated, CompressionMode, CompressionPreview, CompressionRequest, CompressionSettings, KeepitMode,
-    KeepitStats, TierConfig, TierPreset, TierResult,
+    KeepitStats, Lineage, PartRequest, TierConfig, TierPreset, TierResult, VersionPart,
 };
 use recollect_engine::api::config::{ConfigGetRequest, read};
 use recollect_engine::api::engine::{CompressionEstimate, estimate};
@@ -58,6 +58,12 @@ pub(crate) struct Compress {
     /// Compress this version instead of the original
     #[arg(long, value_name = "V")]
     from: Option<String>,
+    /// Compress only this part of a version with the settings, such as `v003:2`; its other parts stay as they are
+    #[arg(long, value_name = "V:N", conflicts_with_all = ["from", "full"], value_parser = part)]
+    part: Option<PartRequest>,
+    /// Compress all of it anew, also what an earlier version with these settings has already
+    #[arg(long, conflicts_with = "from")]
+    full: bool,
     /// What does the compressing: `extractive` is built in; `claude`, `anthropic` and `openai` ask a language model
     #[arg(long, value_name = "E")]
     engine: Option<String>,
@@ -122,7 +128,6 @@ impl Compress {
             let created = face.call(compression::create, request)?;
             return face.terminal.answer(&created, |out| describe_created(&created, out));
         }
-        let source_version = request.from.clone();
         let preview = face.call(compression::preview, request)?;
         let document = DryRun {
             dry_run: true,
@@ -133,7 +138,7 @@ impl Compress {
             output_messages: preview.output_messages,
             compression_ratio: preview.compression_ratio,
             keepit_stats: keepit_stats(&preview),
-            source_version,
+            source_version: preview.source_version.clone(),
             preview: &preview,
         };
         face.terminal.answer(&document, |out| {
@@ -183,6 +188,8 @@ impl Compress {
                 model: self.model,
                 max_cost: self.max_cost,
             },
+            full: self.full,
+            part: self.part,
         })
     }
 }
@@ -236,6 +243,16 @@ fn confirm(face: &Face) -> Result<()> {
     Err(Error::new(ErrorKind::Cancelled, "nothing was asked"))
 }
 
+fn part(text: &str) -> std::result::Result<PartRequest, String> {
+    let parsed = text.split_once(':').and_then(|(version, number)| {
+        Some(PartRequest {
+            version: VersionId::from(version),
+            number: number.parse().ok().filter(|number| *number > 0)?,
+        })
+    });
+    parsed.ok_or_else(|| "name a version and a part of it, such as `v003:2`".to_owned())
+}
+
 fn configured_preset(face: &Face) -> Result<TierPreset> {
     let config = face.call(read, ConfigGetRequest::default())?.config;
     let preset = config.pointer("/defaults/compressionPreset").cloned().unwrap_or_else(|| "standard".into());
@@ -284,6 +301,14 @@ fn describe_created(created: &CompressionCreated, out: &mut String) {
 }
 
 fn describe(preview: &CompressionPreview, out: &mut String) {
+    for why in &preview.anew {
+        out.push_str(&format!("Compressed anew: {}\n", text::line(why)));
+    }
+    if preview.parts.len() > 1 {
+        let source = preview.source_version.as_ref().map_or("", VersionId::as_str);
+        let what = if preview.lineage == Lineage::Part { "with a part compressed anew" } else { "with what is new" };
+        out.push_str(&format!("{source} {what}:\n\n{}\n", parts(&preview.parts)));
+    }
     out.push_str(&format!(
         "{} tokens in {} → {} tokens in {} ({}); budget {} tokens; distance {}\n",
         count(preview.original_tokens),
@@ -309,6 +334,27 @@ fn describe(preview: &CompressionPreview, out: &mut String) {
         out.push_str(&table(&columns, preview.left_out.iter().map(row).collect()));
         out.push('\n');
     }
+}
+
+/// The parts of a version as a table.
+fn parts(parts: &[VersionPart]) -> String {
+    let columns = [
+        ("PART", Align::Right),
+        ("MESSAGES", Align::Left),
+        ("MADE IN", Align::Left),
+        ("TOKENS", Align::Right),
+        ("BECOME", Align::Right),
+    ];
+    let row = |(part, number): (&VersionPart, u64)| {
+        vec![
+            count(number),
+            format!("#{} to #{}", part.first, part.last),
+            part.made_in.to_string(),
+            count(part.original_tokens),
+            count(part.output_tokens),
+        ]
+    };
+    table(&columns, parts.iter().zip(1..).map(row).collect())
 }
 
 fn tiers(tiers: &[TierResult]) -> String {

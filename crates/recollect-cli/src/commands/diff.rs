@@ -2,7 +2,7 @@
 
 use clap::Args;
 use recollect_engine::Result;
-use recollect_engine::api::compression::{DiffLine, DiffLineKind, VersionDiff, VersionDiffRequest, diff};
+use recollect_engine::api::version::{DiffLine, DiffLineKind, VersionDiff, VersionDiffRequest, diff};
 
 use crate::face::Face;
 use crate::output::units::{count, counted};
@@ -33,6 +33,29 @@ fn describe(diff: &VersionDiff, out: &mut String) {
     let side = |sign: &str, name: &str, tokens| format!("{sign} {name} ({} tokens)", count(tokens));
     out.push_str(&format!("{}\n", paint(STRONG, side("---", diff.left.as_str(), diff.left_tokens))));
     out.push_str(&format!("{}\n", paint(STRONG, side("+++", diff.right.as_str(), diff.right_tokens))));
+    let messages = &diff.messages;
+    out.push_str(&format!(
+        "{} told of by both, {} only by {}, {} only by {}\n",
+        counted(messages.both, "message"),
+        count(messages.left_only),
+        diff.left,
+        count(messages.right_only),
+        diff.right
+    ));
+    for keepit in diff.keepits.iter().filter(|keepit| keepit.left != keepit.right) {
+        let (sign, style, only) = if keepit.left { ("-", BAD, &diff.left) } else { ("+", GOOD, &diff.right) };
+        let words = text::line(&keepit.content);
+        out.push_str(&format!("{} keepit {:.2} only in {only}: {words}\n", paint(style, sign), keepit.weight));
+    }
+    let both = diff.keepits.iter().filter(|keepit| keepit.left && keepit.right).count() as u64;
+    if !diff.keepits.is_empty() {
+        out.push_str(&format!(
+            "{} of {} in both word for word\n",
+            count(both),
+            counted(diff.keepits.len() as u64, "keepit")
+        ));
+    }
+    out.push('\n');
     for line in &diff.lines {
         out.push_str(&describe_line(line));
         out.push('\n');

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::face::Face;
 use crate::output::table::{Align, cell, pairs, table};
-use crate::output::units::{bytes, count, percent};
+use crate::output::units::{bytes, count, counted, percent};
 use crate::output::{NAME, STRONG, paint};
 
 /// Show what the memory holds and what it takes on disk
@@ -47,9 +47,13 @@ impl Stats {
         let stats = face.call(stats, StatsRequest::default())?;
         face.terminal.answer(&stats, |out| {
             let repeats = percent(stats.dedup_ratio);
+            let sessions = match stats.paired_exports {
+                0 => count(stats.sessions),
+                paired => format!("{} (and {} of some of them)", count(stats.sessions), counted(paired, "export")),
+            };
             out.push_str(&pairs(&[
                 ("Projects", count(stats.projects)),
-                ("Sessions", count(stats.sessions)),
+                ("Sessions", sessions),
                 (
                     "Messages",
                     format!(

@@ -27,6 +27,69 @@ pub struct CompressionRequest {
     pub from: Option<VersionId>,
     /// How.
     pub settings: CompressionSettings,
+    /// Compress all of it anew, although a version with these settings reaches up to where the session has grown since.
+    #[serde(default)]
+    #[ts(optional, as = "Option<bool>")]
+    pub full: bool,
+    /// Compress only this part of a version with the settings; its other parts stay as they are.
+    pub part: Option<PartRequest>,
+}
+
+/// Names a part of a version.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(deny_unknown_fields)]
+#[ts(export)]
+pub struct PartRequest {
+    /// The version.
+    pub version: VersionId,
+    /// The part, from 1.
+    pub number: u32,
+}
+
+/// What a version was made from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum Lineage {
+    /// The session.
+    #[default]
+    Original,
+    /// Another version.
+    From,
+    /// Another version, and what the session has more than that (product decision 16).
+    Extended,
+    /// Another version, parts of which were compressed anew: with other settings, or since their marks changed.
+    Part,
+}
+
+/// A part of a version, compressed by itself.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[ts(export, optional_fields = nullable)]
+pub struct VersionPart {
+    /// Index of the first message of the session that it tells of.
+    pub first: u32,
+    /// Index of the last.
+    pub last: u32,
+    /// Tokens of these messages.
+    pub original_tokens: u64,
+    /// Tokens of the part.
+    pub output_tokens: u64,
+    /// Messages of the part.
+    pub output_messages: u64,
+    /// The version that it was made in; `new` in a preview.
+    pub made_in: VersionId,
+    /// How it was compressed, when not as the version's settings say.
+    pub settings: Option<CompressionSettings>,
+}
+
+/// What a session has beyond a version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct Behind {
+    /// Messages.
+    pub messages: u64,
+    /// Their tokens.
+    pub tokens: u64,
 }
 
 /// One ratio for all, or one for each stretch of the session.
@@ -143,6 +206,14 @@ pub struct CompressionPreview {
     pub left_out: Vec<LeftOut>,
     /// Tokens of the result along the source's length, in up to 72 equal stretches of its messages, for the drawing.
     pub output_map: Vec<u64>,
+    /// What the result is made from.
+    pub lineage: Lineage,
+    /// The version that it is made from, if not from the original alone.
+    pub source_version: Option<VersionId>,
+    /// Its parts, in order: one, unless it joins what another version has with what is new.
+    pub parts: Vec<VersionPart>,
+    /// Why something was compressed anew that another version has already, in words.
+    pub anew: Vec<String>,
 }
 
 /// What one stretch of a compression gives.
@@ -259,6 +330,12 @@ pub struct Version {
     pub keepit_stats: KeepitStats,
     /// The version that it was made from, if not from the original.
     pub source_version: Option<VersionId>,
+    /// What it was made from.
+    pub lineage: Lineage,
+    /// Its parts, in order: one, unless it joins what another version had with what was new.
+    pub parts: Vec<VersionPart>,
+    /// What the session has beyond it; null when it has nothing more.
+    pub behind: Option<Behind>,
     /// When a composition last took it.
     pub last_used: Option<Time>,
     /// Names of the compositions that use it.
@@ -367,78 +444,6 @@ pub struct VersionRemoveRequest {
     pub force: bool,
 }
 
-/// Compares two versions; `original` names the session itself.
-#[derive(Debug, Clone, Serialize, Deserialize, TS)]
-#[serde(deny_unknown_fields)]
-#[ts(export)]
-pub struct VersionDiffRequest {
-    /// The session.
-    pub session: String,
-    /// One version.
-    pub left: VersionId,
-    /// The other.
-    pub right: VersionId,
-}
-
-/// A comparison by lines, with words inside changed lines.
-#[derive(Debug, Clone, Serialize, Deserialize, TS)]
-#[ts(export)]
-pub struct VersionDiff {
-    /// One version.
-    pub left: VersionId,
-    /// The other.
-    pub right: VersionId,
-    /// Tokens of the one.
-    pub left_tokens: u64,
-    /// Tokens of the other.
-    pub right_tokens: u64,
-    /// Lines in the other only.
-    pub added: u64,
-    /// Lines in the one only.
-    pub removed: u64,
-    /// The lines, in order; long equal stretches are folded to one `skipped` line.
-    pub lines: Vec<DiffLine>,
-}
-
-/// What a line of a comparison is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[serde(rename_all = "snake_case")]
-#[ts(export)]
-pub enum DiffLineKind {
-    /// In both.
-    Equal,
-    /// In the right one only.
-    Added,
-    /// In the left one only.
-    Removed,
-    /// Stands for equal lines that are not shown.
-    Skipped,
-}
-
-/// A line of a comparison.
-#[derive(Debug, Clone, Serialize, Deserialize, TS)]
-#[ts(export, optional_fields = nullable)]
-pub struct DiffLine {
-    /// What it is.
-    pub kind: DiffLineKind,
-    /// Its number in the left one.
-    pub left_line: Option<u64>,
-    /// Its number in the right one.
-    pub right_line: Option<u64>,
-    /// Its words: those that changed are emphasised.
-    pub words: Vec<DiffWord>,
-}
-
-/// A piece of a line.
-#[derive(Debug, Clone, Serialize, Deserialize, TS)]
-#[ts(export)]
-pub struct DiffWord {
-    /// The text.
-    pub text: String,
-    /// It differs from the other side.
-    pub changed: bool,
-}
-
 /// Shows what a compression would give.
 pub fn preview(call: &Call<'_>, request: CompressionRequest) -> Result<CompressionPreview> {
     versions::preview(call, &request)
@@ -462,9 +467,4 @@ pub fn messages(call: &Call<'_>, request: VersionMessagesRequest) -> Result<Vers
 /// Deletes versions.
 pub fn remove(call: &Call<'_>, request: VersionRemoveRequest) -> Result<VersionList> {
     versions::remove(call.engine, &request)
-}
-
-/// Compares two versions, or one with the original.
-pub fn diff(call: &Call<'_>, request: VersionDiffRequest) -> Result<VersionDiff> {
-    versions::diff(call.engine, &request)
 }

@@ -7,7 +7,7 @@ use crate::engine::Call;
 use crate::error::Result;
 use crate::ids::{ProjectId, SessionId};
 use crate::session::Issue;
-use crate::{registry, search};
+use crate::{registry, search, storage, versions};
 
 /// Which transcripts to register.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, TS)]
@@ -232,5 +232,8 @@ impl IngestTotals {
 pub fn ingest(call: &Call<'_>, request: IngestRequest) -> Result<IngestReport> {
     let report = registry::ingest(call, &request)?;
     search::follow(call);
+    // Nobody waits for what is tidied at leisure: what fails is tried again the next time.
+    let _ = versions::tidy(call);
+    let _ = storage::trim_cache(call.engine);
     Ok(report)
 }

@@ -63,8 +63,10 @@ pub struct StatsRequest {}
 pub struct Stats {
     /// Projects in memory.
     pub projects: u64,
-    /// Sessions in memory.
+    /// Sessions in memory; an export of a conversation whose transcript is there too counts with that.
     pub sessions: u64,
+    /// Such exports: lists show them as sessions of their own.
+    pub paired_exports: u64,
     /// Messages in all sessions, occurrences counted.
     pub messages: u64,
     /// Different messages, by the hash of their normalised text.

@@ -15,7 +15,7 @@ use crate::home::{create_private, hold, temporary_folder};
 use crate::time::Time;
 
 /// Begins the names of folders of links.
-const FOLDER: &str = "backup-";
+pub(super) const FOLDER: &str = "backup-";
 /// How often it is begun anew because something was taken away while it was linked.
 const TRIES: u32 = 5;
 

@@ -141,7 +141,7 @@ impl Record<'_> {
 
     /// What these lines would take.
     pub fn measure(&self, lines: &[Line]) -> Measure {
-        let (_, tiers, total) = self.render(lines, &[]);
+        let (_, _, tiers, total) = self.render(lines, &[]);
         Measure { tiers, total }
     }
 
@@ -150,7 +150,7 @@ impl Record<'_> {
         let silent = |left: &&LeftOut| left.reason != super::Why::OverBudget.words();
         let mut left_out: Vec<LeftOut> = self.built_in.left_out.iter().filter(silent).cloned().collect();
         left_out.extend(unsaid);
-        let (markdown, tier_output, output_tokens) = self.render(lines, &left_out);
+        let (markdown, head_bytes, tier_output, output_tokens) = self.render(lines, &left_out);
         let mut outcome = self.built_in.clone();
         let stretches = outcome.output_map.len().max(1);
         outcome.output_map = vec![0; stretches];
@@ -168,7 +168,7 @@ impl Record<'_> {
         for (tier, tokens) in outcome.tiers.iter_mut().zip(tier_output) {
             tier.output_tokens = tokens;
         }
-        Outcome { messages, markdown, output_tokens, left_out, ..outcome }
+        Outcome { messages, markdown, head_bytes, output_tokens, left_out, ..outcome }
     }
 
     /// How much head and headings say, as the built-in engine decides it: by what the budget allows.
@@ -184,12 +184,13 @@ impl Record<'_> {
             .find(|head| self.counter.count(head) <= budget / 16)
             .unwrap_or_default();
         let ranges = tier_ranges(self.settings, self.input.messages.len());
+        let index = |place: usize| self.input.messages.get(place).map_or(place as u32, |message| message.index);
         let heading = |(at, (from, end)): (usize, &(usize, usize))| {
             let tier = &self.settings.tiers[at];
             if !self.settings.tiered || from == end {
                 return String::new();
             }
-            let heading = markdown::tier_heading(*from as u32, *end as u32 - 1, tier.ratio, tier.aggressiveness);
+            let heading = markdown::tier_heading(index(*from), index(*end - 1), tier.ratio, tier.aggressiveness);
             if self.counter.count(&heading) <= self.tier_budget(at) / 12 { heading } else { String::new() }
         };
         (sized, ranges.iter().enumerate().map(heading).collect())
@@ -206,8 +207,8 @@ impl Record<'_> {
         }
     }
 
-    /// Markdown, tokens of each stretch, tokens of all.
-    fn render(&self, lines: &[Line], left_out: &[LeftOut]) -> (String, Vec<u64>, u64) {
+    /// Markdown, bytes of its head, tokens of each stretch, tokens of all.
+    fn render(&self, lines: &[Line], left_out: &[LeftOut]) -> (String, usize, Vec<u64>, u64) {
         let (_, headings) = self.furnish();
         let facts = self.head_facts(lines.len() as u64, left_out);
         let head = HeadSize::ALL
@@ -231,7 +232,7 @@ impl Record<'_> {
         }
         let markdown = format!("{head}{}\n", sections.join("\n\n"));
         let total = self.counter.count(&markdown).max(spoken);
-        (markdown, tiers, total)
+        (markdown, head.len(), tiers, total)
     }
 
     fn message(&self, number: u32, line: &Line, tokens: u64) -> VersionMessage {

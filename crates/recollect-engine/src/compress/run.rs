@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use uuid::Uuid;
-
 use super::assemble::{Assembled, assemble};
+use super::join::message_uuid;
 use super::markdown::{self, HeadFacts, HeadSize};
 use super::piece::{Class, one_line};
 use super::plan::{self, Prepared, tier_ranges};
@@ -113,6 +112,7 @@ struct Rendered {
     /// Messages with their place in the input.
     messages: Vec<(usize, Assembled, u64)>,
     markdown: String,
+    head_bytes: usize,
     /// Tokens of each stretch: of its Markdown, or of its messages where that is more.
     tier_output: Vec<u64>,
     output_tokens: u64,
@@ -153,6 +153,11 @@ impl<'w> Work<'w> {
         work
     }
 
+    /// Index of the message at a place of the input; past its end, the place.
+    fn index(&self, place: usize) -> u32 {
+        self.input.messages.get(place).map_or(place as u32, |message| message.index)
+    }
+
     /// Chooses how much the head and the headings say, by what the budget allows.
     fn furnish(&mut self) {
         let expected = [Why::NothingSaid, Why::Replaced, Why::OverBudget].map(|why| LeftOut {
@@ -168,7 +173,8 @@ impl<'w> Work<'w> {
             for (at, tier) in self.settings.tiers.iter().enumerate() {
                 let (from, end) = self.ranges[at];
                 if end > from {
-                    let heading = markdown::tier_heading(from as u32, end as u32 - 1, tier.ratio, tier.aggressiveness);
+                    let heading =
+                        markdown::tier_heading(self.index(from), self.index(end - 1), tier.ratio, tier.aggressiveness);
                     if self.counter.count(&heading) <= self.tier_budgets[at] / 12 {
                         self.headings[at] = heading;
                     }
@@ -319,11 +325,12 @@ impl<'w> Work<'w> {
         if furnished {
             markdown.push_str(&markdown::head(&self.head_facts(messages.len() as u64, &left_out), self.head));
         }
+        let head_bytes = markdown.len();
         let filled: Vec<&str> = sections.iter().map(String::as_str).filter(|section| !section.is_empty()).collect();
         markdown.push_str(&filled.join("\n\n"));
         markdown.push('\n');
         let output_tokens = self.counter.count(&markdown).max(spoken);
-        Rendered { messages, markdown, tier_output, output_tokens, left_out }
+        Rendered { messages, markdown, head_bytes, tier_output, output_tokens, left_out }
     }
 
     fn left_out(&self, messages: &[(usize, Assembled, u64)]) -> Vec<LeftOut> {
@@ -355,8 +362,8 @@ impl<'w> Work<'w> {
         let tiers = tiers
             .map(|(number, ((from, end), tier))| {
                 Ok(TierResult {
-                    first: *from as u32,
-                    last: end.saturating_sub(1) as u32,
+                    first: self.index(*from),
+                    last: self.index(end.saturating_sub(1)),
                     ratio: tier.ratio,
                     aggressiveness: tier.aggressiveness,
                     threshold: verdicts::threshold(tier, self.settings.distance, decay)?,
@@ -368,6 +375,7 @@ impl<'w> Work<'w> {
         Ok(Outcome {
             messages,
             markdown: rendered.markdown,
+            head_bytes: rendered.head_bytes,
             original_tokens: self.original_tokens,
             budget: self.budget,
             output_tokens: rendered.output_tokens,
@@ -393,10 +401,9 @@ impl<'w> Work<'w> {
         } else {
             VersionMessageKind::Elided
         };
-        let name = format!("{}\n{number}\n{}\n{}", self.input.session.id, sources.join(" "), assembled.text);
         VersionMessage {
             index: number,
-            uuid: Uuid::new_v5(&Uuid::NAMESPACE_OID, name.as_bytes()).to_string(),
+            uuid: message_uuid(&self.input.session.id, number, &sources, &assembled.text),
             role: message.role,
             kind,
             timestamp: message.timestamp,

@@ -1,8 +1,9 @@
 //! Which marked passages survive a compression, each by the ratio and level of the stretch that it stands in (4.1).
 
-use super::Input;
 use super::piece::one_line;
+use super::plan::tier_ranges;
 use super::settings::{Resolved, Tier};
+use super::{Input, Marked, SessionHead};
 use crate::api::compression::KeepitMode;
 use crate::api::keepit::{Fate, MarkerVerdict};
 use crate::error::Result;
@@ -15,6 +16,21 @@ const SHOWN_CHARACTERS: usize = 160;
 /// The least weight that survives in a stretch.
 pub(super) fn threshold(tier: &Tier, distance: u32, decay: &Decay) -> Result<f64> {
     Ok(decay.threshold(Ratio::of(tier.ratio)?, tier.aggressiveness, distance).number())
+}
+
+/// The verdicts on the marks of a session of so many messages, without its words; `message` of each is its place.
+///
+/// # Errors
+/// `Usage` when a ratio or weight is out of range.
+pub fn survivors(
+    marks: &[Marked],
+    messages: usize,
+    settings: &Resolved,
+    decay: &Decay,
+    session: &SessionHead,
+) -> Result<Vec<MarkerVerdict>> {
+    let input = Input { session, messages: &[], tokens: &[], keepits: marks, origins: None };
+    all(&input, settings, &tier_ranges(settings, messages), decay)
 }
 
 /// The verdicts, in order of the input; `ranges` are the stretches of the settings.

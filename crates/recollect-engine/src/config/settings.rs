@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use ts_rs::TS;
 
+use super::retention::Retention;
 use crate::error::{Error, Result};
 use crate::keepit::decay::{BASE_DECIMALS, GREATEST_DISTANCE, exact};
 use crate::models::OwnModel;
@@ -50,6 +51,8 @@ enum Allowed {
     Whole { from: u32, to: u32 },
     /// A number of bytes with its unit.
     Size,
+    /// Which versions are kept.
+    Retention,
     /// A list of folders, each by its whole path.
     Folders,
     /// US dollars.
@@ -109,7 +112,7 @@ const BASE: Allowed = Allowed::Fraction { decimals: BASE_DECIMALS };
 /// All settings: those of the document in its order, then our own. `version` and `createdAt` stand before them and are not settings.
 pub const SETTINGS: &[Setting] = &[
     setting("storage.maxCacheSize", Literal::Text("1GB"), Allowed::Size),
-    setting("storage.compressionRetention", Literal::Text("all"), Allowed::Word(&["all"])),
+    setting("storage.compressionRetention", Literal::Text("all"), Allowed::Retention),
     setting(
         "defaults.compressionPreset",
         Literal::Text("standard"),
@@ -157,7 +160,7 @@ impl Setting {
     pub fn rule(&self) -> SettingRule {
         match self.allowed {
             Allowed::Word(words) => SettingRule::Word { words: words.iter().map(|&word| word.to_owned()).collect() },
-            Allowed::Text | Allowed::AnyText | Allowed::Address => SettingRule::Text,
+            Allowed::Text | Allowed::Retention | Allowed::AnyText | Allowed::Address => SettingRule::Text,
             Allowed::Dollars => SettingRule::Dollars,
             Allowed::Truth => SettingRule::Truth,
             Allowed::Fraction { decimals } => SettingRule::Fraction { decimals },
@@ -196,6 +199,7 @@ impl Allowed {
                 value.as_u64().is_some_and(|number| (from.into()..=to.into()).contains(&number))
             }
             Self::Size => bytes(value).is_some(),
+            Self::Retention => value.as_str().and_then(Retention::parse).is_some(),
             Self::Folders => value.as_array().is_some_and(|folders| {
                 folders.iter().all(|folder| folder.as_str().is_some_and(|folder| Path::new(folder).is_absolute()))
             }),
@@ -228,6 +232,7 @@ impl Allowed {
                 [{\"id\": \"qwen3:32b\", \"contextWindow\": 32768, \"inputPrice\": 0, \"outputPrice\": 0}], with prices in \
                 dollars for a million tokens"
                 .to_owned(),
+            Self::Retention => Retention::IN_WORDS.to_owned(),
             Self::Size => "a size such as \"500MB\" or \"1GB\"".to_owned(),
         }
     }

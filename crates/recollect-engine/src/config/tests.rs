@@ -117,7 +117,7 @@ fn values_that_are_not_allowed_are_refused_with_what_is() {
         ("defaults.model", json!(" "), "text that is not empty"),
         ("storage.maxCacheSize", json!("lots"), "a size such as \"500MB\" or \"1GB\""),
         ("storage.maxCacheSize", json!(5), "a size such as \"500MB\" or \"1GB\""),
-        ("storage.compressionRetention", json!("none"), "\"all\""),
+        ("storage.compressionRetention", json!("last:0"), crate::config::retention::Retention::IN_WORDS),
         ("keepitDecay.compressionBase.light", json!(1.1), "a number from 0 to 1 with at most 6 decimals"),
         ("keepitDecay.compressionBase.light", json!("0.1"), "a number from 0 to 1 with at most 6 decimals"),
         ("keepitDecay.pinnedWeight", json!(-0.1), "a number from 0 to 1 with at most 2 decimals"),

@@ -103,7 +103,8 @@ impl Rows<'_> {
             (
                 "version",
                 "session_id, version_id, number, file, created_at, settings, engine, original_tokens, output_tokens,
-                 output_messages, keepit_stats, left_out, source_version, last_used, bytes, auto_created, model_run",
+                 output_messages, keepit_stats, left_out, source_version, last_used, bytes, auto_created, lineage, parts,
+                 provenance, model_run",
             ),
             ("version_number", "session_id, number"),
             ("composition", "composition_id, name, project_id, created_at, request, record, used_in_sessions"),

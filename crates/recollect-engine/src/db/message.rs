@@ -113,6 +113,19 @@ impl Rows<'_> {
         rows.collect::<rusqlite::Result<_>>().map_err(failed)
     }
 
+    /// Messages of a file's main conversation after a position, and their tokens.
+    pub fn messages_after(&self, file_id: i64, position: u32) -> Result<(u64, u64)> {
+        self.connection
+            .prepare_cached(
+                "SELECT count(*), ifnull(sum(tokens), 0) FROM message
+                 WHERE file_id = ?1 AND position > ?2 AND agent_id IS NULL",
+            )
+            .and_then(|mut statement| {
+                statement.query_row(params![file_id, position], |row| Ok((row.get(0)?, row.get(1)?)))
+            })
+            .map_err(failed)
+    }
+
     /// Messages of a file that carry `uuid`, in order; a uuid may stand twice.
     pub fn messages_by_uuid(&self, file_id: i64, uuid: &str) -> Result<Vec<MessageRow>> {
         let mut statement = self
@@ -212,7 +225,8 @@ impl Rows<'_> {
                         AND NOT EXISTS (SELECT 1 FROM message o WHERE o.hash = m.hash AND o.file_id NOT IN twin)),
                     (SELECT ifnull(sum(tokens), 0) FROM session WHERE paired_with IS NULL), (SELECT count(*) FROM file),
                     (SELECT ifnull(sum(bytes), 0) FROM file), (SELECT ifnull(sum(bytes), 0) FROM pack),
-                    (SELECT count(*) FROM keepit WHERE NOT removed), (SELECT count(*) FROM version), (SELECT count(*) FROM composition)",
+                    (SELECT count(*) FROM keepit WHERE NOT removed), (SELECT count(*) FROM version), (SELECT count(*) FROM composition),
+                    (SELECT count(*) FROM session WHERE paired_with IS NOT NULL)",
                 [],
                 |row| {
                     Ok(Stats {
@@ -228,6 +242,7 @@ impl Rows<'_> {
                         keepits: row.get(8)?,
                         versions: row.get(9)?,
                         compositions: row.get(10)?,
+                        paired_exports: row.get(11)?,
                     })
                 },
             )

@@ -1,14 +1,64 @@
 //! Rows of compression versions.
 
 use rusqlite::{OptionalExtension, Row, params};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{Rows, failed, from_json, to_json};
-use crate::api::compression::{CompressionSettings, KeepitStats, LeftOut, ModelRun};
+use crate::api::compression::{CompressionSettings, KeepitStats, LeftOut, Lineage, ModelRun, TierResult};
+use crate::compress::SessionHead;
 use crate::document;
 use crate::error::Result;
 use crate::ids::{ProjectId, SessionId, VersionId};
 use crate::time::Time;
+
+/// A part of a version as it is stored.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PartRow {
+    /// Index of its first message in the session.
+    pub first: u32,
+    /// Index of its last message.
+    pub last: u32,
+    /// Tokens of these messages.
+    pub original_tokens: u64,
+    /// The most tokens that it might have.
+    pub budget: u64,
+    /// Tokens of it.
+    pub output_tokens: u64,
+    /// Messages of it.
+    pub output_messages: u64,
+    /// The version that it was made in.
+    pub made_in: VersionId,
+    /// How, when not as the version's settings say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settings: Option<CompressionSettings>,
+    /// What its engine was told of the session.
+    pub head: SessionHead,
+    /// Hash of what the messages said.
+    pub messages_hash: String,
+    /// Hash of their marks, and of which survived.
+    pub keepits_hash: String,
+    /// Where it stands in the Markdown file: first byte, one past the last.
+    pub body: (u64, u64),
+    /// What of its messages is not in it.
+    pub left_out: Vec<LeftOut>,
+    /// Its stretches.
+    pub tiers: Vec<TierResult>,
+}
+
+/// What it takes to make a version again and to know it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Provenance {
+    /// Revision of the engine that made it.
+    pub revision: u32,
+    /// What its head says of the session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head: Option<SessionHead>,
+    /// SHA-256 of its Markdown file.
+    pub markdown_hash: String,
+    /// SHA-256 of its JSONL file.
+    pub jsonl_hash: String,
+}
 
 /// A version as it is stored.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,6 +95,12 @@ pub struct VersionRow {
     pub bytes: u64,
     /// Made by composing.
     pub auto_created: bool,
+    /// What it was made from.
+    pub lineage: Lineage,
+    /// Its parts, in order; empty when that is not known.
+    pub parts: Vec<PartRow>,
+    /// How to make it again.
+    pub provenance: Provenance,
     /// How a language model made it.
     pub model_run: Option<ModelRun>,
 }
@@ -78,6 +134,9 @@ impl VersionRow {
             "lastUsed": self.last_used,
             "bytes": self.bytes,
             "autoCreated": self.auto_created,
+            "lineage": self.lineage,
+            "parts": document::camel(serde_json::to_value(&self.parts).unwrap_or_default()),
+            "provenance": document::camel(serde_json::to_value(&self.provenance).unwrap_or_default()),
             "modelRun": self.model_run,
         })
     }
@@ -115,6 +174,9 @@ impl VersionRow {
             last_used: text("lastUsed").and_then(Time::parse),
             bytes: count("bytes").unwrap_or(0),
             auto_created: read("autoCreated").as_bool().unwrap_or(false),
+            lineage: serde_json::from_value(read("lineage")).unwrap_or_default(),
+            parts: serde_json::from_value(document::snake(read("parts"))).unwrap_or_default(),
+            provenance: serde_json::from_value(document::snake(read("provenance"))).unwrap_or_default(),
             model_run: serde_json::from_value(read("modelRun")).unwrap_or_default(),
         })
     }
@@ -122,7 +184,8 @@ impl VersionRow {
 
 const COLUMNS: &str =
     "session_id, version_id, number, file, created_at, settings, engine, original_tokens, output_tokens,
-    output_messages, keepit_stats, left_out, source_version, last_used, bytes, auto_created, model_run";
+    output_messages, keepit_stats, left_out, source_version, last_used, bytes, auto_created, lineage, parts, provenance,
+    model_run";
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<Option<VersionRow>> {
     let settings: String = row.get(5)?;
@@ -145,7 +208,10 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Option<VersionRow>> {
         last_used: row.get::<_, Option<i64>>(13)?.map(Time::from_millis),
         bytes: row.get(14)?,
         auto_created: row.get(15)?,
-        model_run: row.get::<_, Option<String>>(16)?.and_then(|run| serde_json::from_str(&run).ok()),
+        lineage: from_json(&row.get::<_, String>(16)?),
+        parts: from_json(&row.get::<_, String>(17)?),
+        provenance: from_json(&row.get::<_, String>(18)?),
+        model_run: row.get::<_, Option<String>>(19)?.and_then(|run| serde_json::from_str(&run).ok()),
     }))
 }
 
@@ -163,6 +229,16 @@ impl Rows<'_> {
             .map_err(failed)?;
         let rows = statement.query_map([session.as_str()], from_row).map_err(failed)?;
         rows.filter_map(Result::transpose).collect::<rusqlite::Result<_>>().map_err(failed)
+    }
+
+    /// Sessions that have versions.
+    pub fn sessions_with_versions(&self) -> Result<Vec<SessionId>> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT DISTINCT session_id FROM version ORDER BY session_id")
+            .map_err(failed)?;
+        let rows = statement.query_map([], |row| Ok(row.get::<_, String>(0)?.into())).map_err(failed)?;
+        rows.collect::<rusqlite::Result<_>>().map_err(failed)
     }
 
     /// The files of all versions: project, session, name without ending.
@@ -228,7 +304,7 @@ impl Rows<'_> {
         self.connection
             .prepare_cached(&format!(
                 "INSERT OR REPLACE INTO version ({COLUMNS})
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)"
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)"
             ))
             .and_then(|mut statement| {
                 statement.execute(params![
@@ -248,6 +324,9 @@ impl Rows<'_> {
                     version.last_used.map(Time::millis),
                     version.bytes,
                     version.auto_created,
+                    to_json(&version.lineage).unwrap_or_default(),
+                    to_json(&version.parts).unwrap_or_default(),
+                    to_json(&version.provenance).unwrap_or_default(),
                     model_run,
                 ])
             })

@@ -39,13 +39,24 @@ pub struct Loaded {
 /// # Errors
 /// When it is not in memory, or a piece of it is damaged in the archive.
 pub fn load(engine: &Engine, session: &SessionId) -> Result<Loaded> {
+    load_range(engine, session, 0, u32::MAX)
+}
+
+/// Reads a session with those of its messages only whose indexes are in a range; the others are not looked at.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_range(engine: &Engine, session: &SessionId, first: u32, last: u32) -> Result<Loaded> {
+    let most = u64::from(last.saturating_sub(first)) + 1;
     let (sums, project, file) = engine.db().read(|rows| {
         let sums = rows
             .session_sums(session)?
             .ok_or_else(|| Error::not_found(format!("session {session} is not in memory")))?;
         let project = rows.project(&sums.session.project_id)?;
         let file = match rows.main_file(session)? {
-            Some(file) => Some((rows.file_chunks(file.file_id)?, rows.messages(file.file_id, 0, None)?)),
+            Some(file) => {
+                Some((rows.file_chunks(file.file_id)?, rows.messages(file.file_id, first.into(), Some(most))?))
+            }
             None => None,
         };
         Ok((sums, project, file))

@@ -115,6 +115,8 @@ impl Memory {
             session: self.session.clone(),
             from: None,
             settings: serde_json::from_value(settings).expect("settings"),
+            full: false,
+            part: None,
         }
     }
 

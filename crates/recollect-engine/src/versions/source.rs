@@ -6,7 +6,7 @@ use super::{find, store};
 use crate::api::compression::VersionMessage;
 use crate::api::keepit::{Fate, MarkerVerdict};
 use crate::compress::{Input, Marked, Origin, SessionHead};
-use crate::db::KeepitRow;
+use crate::db::{KeepitRow, SessionRow};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::ids::{MarkerId, ProjectId, SessionId, VersionId};
@@ -27,6 +27,8 @@ pub struct Source {
     pub decay: Decay,
     /// The version, if it is one.
     pub from: Option<VersionId>,
+    /// Indexes of the first and last message of the session that it tells of.
+    pub covers: (u32, u32),
     /// The messages.
     pub messages: Vec<Message>,
     /// Tokens of each.
@@ -45,38 +47,55 @@ impl Source {
     /// # Errors
     /// `NotFound` when it is not there.
     pub fn load(engine: &Engine, session: &SessionId, from: Option<&VersionId>) -> Result<Self> {
-        let loaded = registry::load(engine, session)?;
+        match from.filter(|version| version.as_str() != "original") {
+            None => Self::load_range(engine, session, 0, u32::MAX),
+            Some(version) => Self::load_version(engine, session, version),
+        }
+    }
+
+    /// Loads a part of a session: the messages whose indexes are in a range, and the marks in them.
+    ///
+    /// # Errors
+    /// `NotFound` when the session is not in memory.
+    pub fn load_range(engine: &Engine, session: &SessionId, first: u32, last: u32) -> Result<Self> {
+        let loaded = registry::load_range(engine, session, first, last)?;
+        let mut source = Self::empty(engine, &loaded)?;
+        let keepits: Vec<KeepitRow> =
+            loaded.keepits.into_iter().filter(|keepit| (first..=last).contains(&keepit.message_index)).collect();
+        source.take_original(loaded.messages, loaded.tokens, &keepits);
+        Ok(source)
+    }
+
+    fn load_version(engine: &Engine, session: &SessionId, version: &VersionId) -> Result<Self> {
+        let row = find(engine, session, version)?;
+        // What it was made from is in its files: of the session only what it says of itself is asked.
+        let loaded = registry::load_range(engine, session, u32::MAX, u32::MAX)?;
+        let mut source = Self::empty(engine, &loaded)?;
+        let covers = row.parts.first().zip(row.parts.last()).map(|(first, last)| (first.first, last.last));
+        let messages = store::read_version(engine, &row)?;
+        source.take_version(version, messages, &loaded.keepits);
+        source.covers = covers.unwrap_or_default();
+        Ok(source)
+    }
+
+    fn empty(engine: &Engine, loaded: &registry::Loaded) -> Result<Self> {
+        let head = head_of(&loaded.session, &loaded.project_path);
         let row = &loaded.session;
-        let head = SessionHead {
-            id: session.clone(),
-            title: row.user_title.clone().unwrap_or_else(|| row.title.clone()),
-            project_path: loaded.project_path.clone(),
-            branch: row.git_branch.clone(),
-            first: row.first_timestamp,
-            last: row.last_timestamp,
-        };
         let places = loaded.keepits.iter().enumerate().map(|(at, keepit)| (keepit.marker_id.clone(), at)).collect();
-        let mut source = Self {
+        Ok(Self {
             head,
             project_id: row.project_id.clone(),
             distance: loaded.distance,
             decay: engine.decay()?,
             from: None,
+            covers: (0, 0),
             messages: Vec::new(),
             tokens: Vec::new(),
             keepits: Vec::new(),
             lost: Vec::new(),
             origins: None,
             places,
-        };
-        match from.filter(|version| version.as_str() != "original") {
-            None => source.take_original(loaded.messages, loaded.tokens, &loaded.keepits),
-            Some(version) => {
-                let messages = store::read_version(engine, &find(engine, session, version)?)?;
-                source.take_version(version, messages, &loaded.keepits);
-            }
-        }
-        Ok(source)
+        })
     }
 
     /// What the compression reads.
@@ -96,13 +115,8 @@ impl Source {
     }
 
     fn take_original(&mut self, messages: Vec<Message>, tokens: Vec<u64>, keepits: &[KeepitRow]) {
-        let place: HashMap<u32, u32> = messages.iter().zip(0..).map(|(message, at)| (message.index, at)).collect();
-        for keepit in keepits {
-            match place.get(&keepit.message_index) {
-                Some(place) => self.keepits.push(marked(keepit, *place, keepit.start, keepit.end)),
-                None => self.lost.push(lost(keepit, "its message is not in the main conversation")),
-            }
-        }
+        (self.keepits, self.lost) = marks(messages.iter().map(|message| message.index), keepits);
+        self.covers = messages.first().zip(messages.last()).map_or((0, 0), |(first, last)| (first.index, last.index));
         self.messages = messages;
         self.tokens = tokens;
     }
@@ -132,6 +146,31 @@ impl Source {
         );
         self.messages = messages.into_iter().map(message_of).collect();
     }
+}
+
+/// What a compression says of a session.
+pub(super) fn head_of(row: &SessionRow, project_path: &str) -> SessionHead {
+    SessionHead {
+        id: row.session_id.clone(),
+        title: row.user_title.clone().unwrap_or_else(|| row.title.clone()),
+        project_path: project_path.to_owned(),
+        branch: row.git_branch.clone(),
+        first: row.first_timestamp,
+        last: row.last_timestamp,
+    }
+}
+
+/// Marks by the places of their messages, of which the indexes are given in order; and those whose messages are not among them.
+pub(super) fn marks(messages: impl Iterator<Item = u32>, keepits: &[KeepitRow]) -> (Vec<Marked>, Vec<MarkerVerdict>) {
+    let place: HashMap<u32, u32> = messages.zip(0..).collect();
+    let (mut found, mut missing) = (Vec::new(), Vec::new());
+    for keepit in keepits {
+        match place.get(&keepit.message_index) {
+            Some(place) => found.push(marked(keepit, *place, keepit.start, keepit.end)),
+            None => missing.push(lost(keepit, "its message is not in the main conversation")),
+        }
+    }
+    (found, missing)
 }
 
 /// A version's message as one of a session.

@@ -7,8 +7,10 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
 
 use crate::api::compression::VersionMessage;
+use crate::archive::hex;
 use crate::compress;
 use crate::db::VersionRow;
 use crate::engine::Engine;
@@ -18,6 +20,17 @@ use crate::ids::SessionId;
 
 /// Name of the file that lists the versions.
 const RECORDS: &str = "versions.json";
+
+/// Files of a version, written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Written {
+    /// Bytes of both.
+    pub(super) bytes: u64,
+    /// SHA-256 of the Markdown.
+    pub(super) markdown_hash: String,
+    /// SHA-256 of the JSONL.
+    pub(super) jsonl_hash: String,
+}
 
 /// The folder of a session's versions, locked against other writers.
 pub(super) struct Store {
@@ -37,11 +50,15 @@ impl Store {
         Ok(Self { session: session.clone(), folder, _lock: lock })
     }
 
-    /// Writes both files of a version; their bytes.
-    pub(super) fn write_version(&self, file: &str, markdown: &str, jsonl: &str) -> Result<u64> {
+    /// Writes both files of a version.
+    pub(super) fn write_version(&self, file: &str, markdown: &str, jsonl: &str) -> Result<Written> {
         write_atomically(&self.folder.join(format!("{file}.md")), markdown.as_bytes())?;
         write_atomically(&self.folder.join(format!("{file}.jsonl")), jsonl.as_bytes())?;
-        Ok((markdown.len() + jsonl.len()) as u64)
+        Ok(Written {
+            bytes: (markdown.len() + jsonl.len()) as u64,
+            markdown_hash: sha256(markdown.as_bytes()),
+            jsonl_hash: sha256(jsonl.as_bytes()),
+        })
     }
 
     /// Deletes both files of a version, where they are.
@@ -146,6 +163,28 @@ pub(super) fn read_version(engine: &Engine, version: &VersionRow) -> Result<Vec<
     compress::from_jsonl(&text).map_err(|error| {
         Error::new(ErrorKind::Io, format!("the file `{}` is damaged: {}", path.display(), error.message)).hint(hint)
     })
+}
+
+/// Whether both files of a version are there.
+pub(super) fn are_there(engine: &Engine, version: &VersionRow) -> Result<bool> {
+    let folder = folder(engine, &version.session_id)?;
+    Ok(["md", "jsonl"].iter().all(|extension| folder.join(format!("{}.{extension}", version.file)).is_file()))
+}
+
+/// Whether the files of a version are there, and are those that were written.
+pub(super) fn is_as_written(engine: &Engine, version: &VersionRow) -> Result<bool> {
+    let folder = folder(engine, &version.session_id)?;
+    let is = |extension: &str, hash: &str| match fs_err::read(folder.join(format!("{}.{extension}", version.file))) {
+        Ok(bytes) => Ok(sha256(&bytes) == hash),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(Error::from(error)),
+    };
+    Ok(is("md", &version.provenance.markdown_hash)? && is("jsonl", &version.provenance.jsonl_hash)?)
+}
+
+/// SHA-256 in hexadecimal.
+pub(super) fn sha256(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes).into())
 }
 
 /// The Markdown of a version.

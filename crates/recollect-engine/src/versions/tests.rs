@@ -6,12 +6,15 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::api::compression::{VersionDiffRequest, VersionMessagesRequest, VersionRemoveRequest};
+use crate::api::compression::{VersionMessagesRequest, VersionRemoveRequest};
 use crate::api::ingest::IngestRequest;
+use crate::api::version::VersionDiffRequest;
 use crate::engine::{Cancel, EngineOptions};
 use crate::error::ErrorKind;
 use crate::testing::Transcript;
 use crate::time::Time;
+
+mod growth;
 
 struct Memory {
     folder: tempfile::TempDir,
@@ -69,6 +72,8 @@ impl Memory {
             session: self.session.clone(),
             from: from.map(VersionId::from),
             settings: serde_json::from_value(settings).expect("settings"),
+            full: false,
+            part: None,
         }
     }
 

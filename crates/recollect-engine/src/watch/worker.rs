@@ -19,8 +19,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::Progress;
 use crate::home::open_private;
 use crate::registry::{self, Followed, Stat};
-use crate::search;
 use crate::time::Time;
+use crate::{search, storage, versions};
 
 /// From the first change to the look at it: a record is written in several strokes.
 const GATHER: Duration = Duration::from_millis(120);
@@ -183,6 +183,10 @@ impl Worker {
         if self.backup <= now {
             self.backup = now + BACKUP;
             backup::in_background(&self.engine);
+            let call = Call { engine: &self.engine, progress: &|_| {}, cancel: &Cancel::default() };
+            // What fails is tried again the next time.
+            let _ = versions::tidy(&call);
+            let _ = storage::trim_cache(&self.engine);
         }
         if let Some(state) = self.wish() {
             return self.release(state);

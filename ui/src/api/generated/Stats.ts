@@ -9,9 +9,13 @@ export type Stats = {
  */
 projects: number, 
 /**
- * Sessions in memory.
+ * Sessions in memory; an export of a conversation whose transcript is there too counts with that.
  */
 sessions: number, 
+/**
+ * Such exports: lists show them as sessions of their own.
+ */
+paired_exports: number, 
 /**
  * Messages in all sessions, occurrences counted.
  */

@@ -14,7 +14,7 @@ function open(versions: Version[]): { host: TestHost } & Floating {
   const host = useTestHost({
     version_list: () => list(versions),
     version_remove: ({ versions: gone }) => list(versions.filter((version) => !gone.includes(version.version_id))),
-    version_diff: ({ left, right }) => ({ left, right, left_tokens: 100_234, right_tokens: 10_020, added: 1, removed: 0, lines: [] }),
+    version_diff: ({ left, right }) => ({ left, right, left_tokens: 100_234, right_tokens: 10_020, added: 1, removed: 0, lines: [], messages: { both: 58, left_only: 392, right_only: 0, left_ranges: [], right_ranges: [] }, keepits: [] }),
   })
   return { host, ...renderFloating(VersionsTab, { detail: { summary: aSession() } }, ['compress', 'jump']) }
 }
