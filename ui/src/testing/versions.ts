@@ -19,7 +19,7 @@ export function aVersion(given: Partial<Version> = {}): Version {
     keepit_stats: { preserved: 6, summarized: 1, weights: {} },
     source_version: null,
     lineage: 'original',
-    parts: [{ first: 0, last: 449, original_tokens: 100_234, output_tokens: 10_020, output_messages: 58, made_in: 'v001' }],
+    parts: [{ first: 0, last: 449, original_tokens: 100_234, output_tokens: 10_020, output_messages: 58, made_in: given.version_id ?? 'v001' }],
     behind: null,
     last_used: null,
     used_in: [],

@@ -112,7 +112,11 @@ export function lineageOf({ session, versions, compositions, sessions }: Lineage
 
 /** What a version was made of: nothing names the original. */
 function sourcesOf(version: Version): { from: string | undefined; link: LineageLink }[] {
-  return [{ from: version.source_version ?? undefined, link: 'from' }]
+  const link: LineageLink = version.lineage === 'extended' || version.lineage === 'part' ? version.lineage : 'from'
+  const source = { from: version.source_version ?? undefined, link }
+  // Parts that were made in versions further back are taken from those.
+  const further = new Set(version.parts.map((part) => part.made_in).filter((id) => id !== version.version_id && id !== version.source_version))
+  return [source, ...[...further].map((from) => ({ from, link: 'part' as const }))]
 }
 
 /** How many steps each version is from the original. */

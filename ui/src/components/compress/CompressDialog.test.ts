@@ -145,6 +145,18 @@ describe('create a compression', () => {
     await waitFor(() => expect(screen.queryByLabelText('Key of Anthropic')).toBeNull())
   })
 
+  it('extends a version that is behind, unless all is wanted anew', async () => {
+    const part = { first: 0, last: 449, original_tokens: 1, output_tokens: 1, output_messages: 1, made_in: 'v002', settings: null }
+    const { host } = await open({ compression_preview: ({ full }) => (full ? aPreview() : aPreview({ lineage: 'extended', source_version: 'v002', parts: [part, { ...part, first: 450, last: 761, made_in: 'new' }] })) })
+    expect(await screen.findByTestId('compress-delta')).toHaveTextContent('Extends v002 by 312 new messages')
+    expect(screen.getByTestId('compress-create')).toHaveTextContent('Extend v002')
+    await userEvent.click(screen.getByRole('button', { name: 'Compress all anew' }))
+    await waitFor(() => expect(previews(host).at(-1)?.full).toBe(true))
+    await waitFor(() => expect(screen.getByTestId('compress-create')).toHaveTextContent('Create version'))
+    await userEvent.click(screen.getByRole('button', { name: 'Extend v002 by 312 new messages' }))
+    await waitFor(() => expect(previews(host).at(-1)?.full).toBe(false))
+  })
+
   it('says after a stop that what was answered is kept, and goes on from there', async () => {
     const { host } = await open({ engine_list: () => [aBuiltIn, anthropic], compression_estimate: () => anEstimate, job_start: () => ({ job_id: 'j1' }) })
     host.answers.job_cancel = ({ job_id }) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { firstForm, gentlerRatio, parseRatio, ratioText, requestOf, settingsText } from './form'
+import { firstForm, formOf, gentlerRatio, parseRatio, ratioText, requestOf, settingsText } from './form'
 import { withRatio } from './tiers'
 
 describe('the request of the dialog', () => {
@@ -11,8 +11,15 @@ describe('the request of the dialog', () => {
 
   it('says nothing of tiers in uniform mode, and of the level only when it is set', () => {
     const uniform = requestOf('s', { ...firstForm(), mode: 'uniform', ratio: 30, from: 'v001', distance: 6 })
-    expect(uniform).toEqual({ session: 's', from: 'v001', settings: { mode: 'uniform', compaction_ratio: 30, aggressiveness: null, skip_first_messages: 0, keepit_mode: 'decay', session_distance: 6 } })
+    expect(uniform).toEqual({ session: 's', from: 'v001', settings: { mode: 'uniform', compaction_ratio: 30, aggressiveness: null, skip_first_messages: 0, keepit_mode: 'decay', session_distance: 6 }, full: false, part: null })
     expect(requestOf('s', { ...firstForm(), mode: 'uniform', level: 'light' }).settings.aggressiveness).toBe('light')
+  })
+})
+
+describe('the form of settings', () => {
+  it('makes the same request again', () => {
+    const forms = [firstForm('aggressive', 'ignore'), { ...firstForm(), mode: 'uniform' as const, ratio: 12, level: 'light' as const, skip: 3, distance: 4, engine: 'anthropic', model: 'm' }, { ...firstForm(), preset: 'custom' as const, tiers: withRatio(firstForm().tiers, 1, 40) }]
+    for (const form of forms) expect(requestOf('s', formOf(requestOf('s', form).settings))).toEqual(requestOf('s', form))
   })
 })
 

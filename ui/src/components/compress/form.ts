@@ -2,8 +2,10 @@
 
 import type { Aggressiveness } from '../../api/generated/Aggressiveness'
 import type { CompressionMode } from '../../api/generated/CompressionMode'
+import type { CompressionPreview } from '../../api/generated/CompressionPreview'
 import type { CompressionRequest } from '../../api/generated/CompressionRequest'
 import type { CompressionSettings } from '../../api/generated/CompressionSettings'
+import type { PartRequest } from '../../api/generated/PartRequest'
 import type { KeepitMode } from '../../api/generated/KeepitMode'
 import type { TierConfig } from '../../api/generated/TierConfig'
 import type { TierPreset } from '../../api/generated/TierPreset'
@@ -26,6 +28,10 @@ export interface CompressForm {
   skip: number
   /** A version, or the original. */
   from: string
+  /** All anew, although a version could be extended. */
+  full: boolean
+  /** Only one part of a version. */
+  part: PartRequest | undefined
   /** Who compresses; the built-in engine if nothing is said. */
   engine: string
   /** The model of a language-model engine; its own choice when empty. */
@@ -38,7 +44,32 @@ export interface CompressForm {
 export const BUILT_IN = 'extractive'
 
 export function firstForm(preset: ReadyPreset = 'standard', keepits: KeepitMode = 'decay'): CompressForm {
-  return { mode: 'tiered', ratio: 10, level: 'auto', preset, base: preset, tiers: READY_TIERS[preset].map((each) => ({ ...each })), keepits, distance: undefined, skip: 0, from: ORIGINAL, engine: BUILT_IN, model: '', cap: undefined }
+  return { mode: 'tiered', ratio: 10, level: 'auto', preset, base: preset, tiers: READY_TIERS[preset].map((each) => ({ ...each })), keepits, distance: undefined, skip: 0, from: ORIGINAL, full: false, part: undefined, engine: BUILT_IN, model: '', cap: undefined }
+}
+
+/** How the dialog begins, when it goes on from a version. */
+export interface CompressHow {
+  like?: CompressionSettings
+  part?: PartRequest
+}
+
+/** The form that would make settings again, to begin with what a version was made with. */
+export function formOf(settings: CompressionSettings): CompressForm {
+  const preset = settings.tier_preset ?? 'standard'
+  const base: ReadyPreset = preset === 'custom' ? 'standard' : preset
+  const first = firstForm(base, settings.keepit_mode)
+  return {
+    ...first,
+    mode: settings.mode,
+    ratio: settings.compaction_ratio ?? first.ratio,
+    level: settings.aggressiveness ?? 'auto',
+    preset,
+    tiers: preset === 'custom' && settings.custom_tiers != null ? settings.custom_tiers.map((each) => ({ ...each })) : first.tiers,
+    distance: settings.session_distance ?? undefined,
+    skip: settings.skip_first_messages,
+    engine: settings.engine ?? BUILT_IN,
+    model: settings.model ?? '',
+  }
 }
 
 export function requestOf(session: string, form: CompressForm): CompressionRequest {
@@ -48,7 +79,7 @@ export function requestOf(session: string, form: CompressForm): CompressionReque
     form.mode === 'uniform'
       ? { mode: 'uniform', compaction_ratio: form.ratio, aggressiveness: form.level === 'auto' ? null : form.level, ...shared }
       : { mode: 'tiered', tier_preset: form.preset, custom_tiers: form.preset === 'custom' ? form.tiers : null, ...shared }
-  return { session, from: form.from === ORIGINAL ? null : form.from, settings }
+  return { session, from: form.from === ORIGINAL ? null : form.from, settings, full: form.full, part: form.part ?? null }
 }
 
 /** `30`, `30:1` and `7.5` are ratios; above 1, at most 1000. */
@@ -74,4 +105,9 @@ export function gentlerRatio(ratio: number): number | undefined {
 export function settingsText(settings: CompressionSettings): string {
   const how = settings.mode === 'tiered' ? `tiered, ${settings.tier_preset ?? 'custom'}` : settings.compaction_ratio == null ? 'uniform' : `uniform ${ratioText(settings.compaction_ratio)}`
   return settings.engine == null || settings.engine === BUILT_IN ? how : `${how}, by ${settings.model ?? settings.engine}`
+}
+
+/** How many messages a preview compresses that the version it extends has not. */
+export function newMessages(preview: Pick<CompressionPreview, 'parts'>): number {
+  return preview.parts.filter((part) => part.made_in === 'new').reduce((sum, part) => sum + part.last - part.first + 1, 0)
 }

@@ -32,6 +32,18 @@ describe('the lineage of a session', () => {
     expect(lineage.nodes.find((node) => node.id === sessionNode('started-1'))?.title).toBe('Go on')
   })
 
+  it('tells a version that was extended, or had a part made anew, from one that was compressed again', () => {
+    const part = { first: 0, last: 9, original_tokens: 1, output_tokens: 1, output_messages: 1, settings: null }
+    const lineage = of({
+      versions: [
+        aVersion(),
+        aVersion({ version_id: 'v002', lineage: 'extended', source_version: 'v001', parts: [{ ...part, made_in: 'v001' }, { ...part, made_in: 'v002' }] }),
+        aVersion({ version_id: 'v003', lineage: 'part', source_version: 'v002', parts: [{ ...part, made_in: 'v001' }, { ...part, made_in: 'v003' }] }),
+      ],
+    })
+    expect(links(lineage).slice(1)).toEqual([`${versionNode('v001')} extended ${versionNode('v002')}`, `${versionNode('v002')} part ${versionNode('v003')}`, `${versionNode('v001')} part ${versionNode('v003')}`])
+  })
+
   it('shows what the session itself was started from, on its left', () => {
     const lineage = of({ compositions: [aComposition({ composition_id: 'c1', components: [aComponent({ session_id: 'older', title: 'Older' })], used_in_sessions: [session.session_id] })] })
     expect(lineage.columns).toEqual(['Made of', 'Compositions', 'This session'])

@@ -14,7 +14,7 @@ function open(versions: Version[]): { host: TestHost } & Floating {
   const host = useTestHost({
     version_list: () => list(versions),
     version_remove: ({ versions: gone }) => list(versions.filter((version) => !gone.includes(version.version_id))),
-    version_diff: ({ left, right }) => ({ left, right, left_tokens: 100_234, right_tokens: 10_020, added: 1, removed: 0, lines: [], messages: { both: 58, left_only: 392, right_only: 0, left_ranges: [], right_ranges: [] }, keepits: [] }),
+    version_diff: ({ left, right }) => ({ left, right, left_tokens: 100_234, right_tokens: 10_020, added: 1, removed: 0, lines: [], messages: { both: 0, left_only: 0, right_only: 0, left_ranges: [], right_ranges: [] }, keepits: [] }),
   })
   return { host, ...renderFloating(VersionsTab, { detail: { summary: aSession() } }, ['compress', 'jump']) }
 }
@@ -63,5 +63,45 @@ describe('the versions of a session', () => {
     await userEvent.click(await screen.findByRole('checkbox', { name: 'Choose v002' }))
     await userEvent.click(screen.getByRole('button', { name: 'Compare with the original' }))
     await waitFor(() => expect(host.calls.at(-1)?.request).toEqual({ session: aSession().session_id, left: 'original', right: 'v002' }))
+  })
+
+  it('are extended when the session has grown, with the settings that they were made with', async () => {
+    const version = aVersion({ behind: { messages: 312, tokens: 41_000 } })
+    const { told } = open([version])
+    await userEvent.click(await screen.findByRole('button', { name: '312 messages behind' }))
+    expect(told['compress']).toEqual([[undefined, { like: version.settings }]])
+  })
+
+  it('show their parts, of which one is compressed anew by itself', async () => {
+    const part = { first: 0, last: 449, original_tokens: 100_000, output_tokens: 10_000, output_messages: 40, made_in: 'v001', settings: null }
+    const version = aVersion({ version_id: 'v002', lineage: 'extended', source_version: 'v001', parts: [part, { ...part, first: 450, last: 761, made_in: 'v002' }] })
+    const { told } = open([aVersion(), version])
+    expect(await screen.findByText(/extends v001/)).toBeVisible()
+    await userEvent.click(screen.getByRole('button', { name: '2 parts' }))
+    const second = screen.getByText('messages 451 – 762').closest('tr')
+    await userEvent.click(within(second as HTMLElement).getByRole('button', { name: 'Compress anew' }))
+    expect(told['compress']).toEqual([[undefined, { like: version.settings, part: { version: 'v002', number: 2 } }]])
+  })
+
+  it('are verified on demand, and say where they differ', async () => {
+    const { host } = open([aVersion()])
+    host.answers.job_start = () => ({ job_id: 'j1' })
+    await userEvent.click(await screen.findByRole('button', { name: 'More for v001' }))
+    await userEvent.click(await screen.findByRole('menuitem', { name: 'Verify' }))
+    expect(await screen.findByText('verifying…')).toBeVisible()
+    await waitFor(() => expect(host.calls.at(-1)?.request).toMatchObject({ command: 'version_verify', request: { version: 'v001' } }))
+    host.tell({ event: 'job_done', job_id: 'j1', response: { session_id: aSession().session_id, version_id: 'v001', identical: false, by: 'text', reasons: ['the original has changed'], difference: { line: 7, stored: 'a', made_again: 'b' } } })
+    expect(await screen.findByText('differs')).toHaveAttribute('title', expect.stringContaining('Line 7'))
+  })
+
+  it('are cleaned up by a rule that first says what would go and what stays', async () => {
+    const { host } = open([aVersion()])
+    host.answers.version_prune = ({ dry_run }) => ({ keep: 'used', dry_run, removed: [{ session_id: 's', title: 't', version_id: 'v001', file: 'f', created_at: '2026-01-20T10:00:00.000Z', output_tokens: 10_020, bytes: 40_000, auto_created: true, by_model: true, why: 'nothing uses it' }], kept: [{ session_id: 's', version: 'v002', why: 'used in auth' }], bytes: 40_000 })
+    await userEvent.click(await screen.findByTestId('versions-clean-up'))
+    expect(await screen.findByTestId('clean-up-list')).toHaveTextContent('nothing uses it')
+    expect(screen.getByRole('alert')).toHaveTextContent('making it again costs')
+    expect(host.calls.filter((call) => call.command === 'version_prune').every((call) => (call.request as { dry_run: boolean }).dry_run), 'looking deletes nothing').toBe(true)
+    await userEvent.click(screen.getByTestId('clean-up-confirm'))
+    await waitFor(() => expect(host.calls.some((call) => call.command === 'version_prune' && !(call.request as { dry_run: boolean }).dry_run)).toBe(true))
   })
 })
