@@ -20,6 +20,7 @@ mod plan;
 mod prose;
 mod repeats;
 mod run;
+mod safely;
 mod select;
 mod settings;
 mod shorten;

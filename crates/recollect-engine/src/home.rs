@@ -73,9 +73,9 @@ impl Home {
         self.cache().join("search")
     }
 
-    /// Answers of language models, by what they were asked.
-    pub fn answers(&self) -> PathBuf {
-        self.cache().join("answers")
+    /// Answers of language models about a session, by what they were asked; they go with it.
+    pub fn answers(&self, session: &SessionId) -> PathBuf {
+        self.cache().join("answers").join(session.as_str())
     }
 
     /// The folder in which a client runs that we start; sessions of it are never taken in.

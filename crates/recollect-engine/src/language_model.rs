@@ -76,6 +76,24 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
+    /// The host that an address names, with its port, in lower case; empty when it names none.
+    pub fn host(&self) -> String {
+        let host = self.address.split_once("://").map_or("", |(_, rest)| rest);
+        let host = host.split(['/', '?', '#', '\\']).next().unwrap_or_default();
+        host.rsplit('@').next().unwrap_or_default().to_ascii_lowercase()
+    }
+
+    /// It is the API of those who made the engine, over https: what its key is for.
+    pub fn is_official(&self) -> bool {
+        let official = match self.engine {
+            ModelEngine::Anthropic => "api.anthropic.com",
+            ModelEngine::Openai => "api.openai.com",
+            ModelEngine::Claude => return false,
+        };
+        let host = self.host();
+        self.address.starts_with("https://") && host.strip_suffix(":443").unwrap_or(&host) == official
+    }
+
     /// Whether what is asked leaves this machine; an address that is not understood does.
     pub fn leaves_machine(&self) -> bool {
         if self.engine != ModelEngine::Openai {
@@ -138,22 +156,29 @@ pub trait LanguageModels: Send + Sync {
     fn readiness(&self, endpoint: &Endpoint) -> Readiness;
 
     /// Asks once, with repeats where the other side is only busy. Returns soon after `cancel` is set, whatever it waits for.
+    /// `lost` is told of each attempt that failed and may have to be paid for all the same; when it fails, nothing is repeated.
     ///
     /// # Errors
-    /// `Cancelled`; else in words for the user what the other side refused.
-    fn ask(&self, endpoint: &Endpoint, question: &Question<'_>, cancel: &Cancel) -> Result<Answer>;
+    /// `Cancelled`; those of `lost`; else in words for the user what the other side refused.
+    fn ask(
+        &self,
+        endpoint: &Endpoint,
+        question: &Question<'_>,
+        cancel: &Cancel,
+        lost: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<Answer>;
 
-    /// Keeps a key in the system's keyring.
+    /// Keeps a key in the system's keyring, for the host of an endpoint and no other.
     ///
     /// # Errors
     /// When there is no keyring, or it is locked.
-    fn set_key(&self, engine: ModelEngine, key: &str) -> Result<()>;
+    fn set_key(&self, endpoint: &Endpoint, key: &str) -> Result<()>;
 
     /// Takes a key out of it; tells whether there was one.
     ///
     /// # Errors
     /// When there is no keyring, or it is locked.
-    fn remove_key(&self, engine: ModelEngine) -> Result<bool>;
+    fn remove_key(&self, endpoint: &Endpoint) -> Result<bool>;
 }
 
 /// What a face gives that asks no models.
@@ -173,15 +198,21 @@ impl LanguageModels for NoModels {
         Readiness { has_key: false, problem: Some(error.message), hint: error.hint }
     }
 
-    fn ask(&self, _endpoint: &Endpoint, _question: &Question<'_>, _cancel: &Cancel) -> Result<Answer> {
+    fn ask(
+        &self,
+        _endpoint: &Endpoint,
+        _question: &Question<'_>,
+        _cancel: &Cancel,
+        _lost: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<Answer> {
         Err(Self::error())
     }
 
-    fn set_key(&self, _engine: ModelEngine, _key: &str) -> Result<()> {
+    fn set_key(&self, _endpoint: &Endpoint, _key: &str) -> Result<()> {
         Err(Self::error())
     }
 
-    fn remove_key(&self, _engine: ModelEngine) -> Result<bool> {
+    fn remove_key(&self, _endpoint: &Endpoint) -> Result<bool> {
         Err(Self::error())
     }
 }

@@ -82,23 +82,44 @@ const SHAPES: &[(&str, &str, bool)] = &[
     ("password in a URL", r"\b[a-zA-Z][a-zA-Z0-9+.-]*://[^\s/:@'\x22<>]*:(?P<secret>[^\s/@'\x22<>]+)@", false),
     (
         "authorization header",
-        r"(?i)\b(?:authorization|proxy-authorization)[\x22']?\s*[:=]\s*[\x22']?(?:bearer|basic|token)\s+(?P<secret>[A-Za-z0-9+/=_.~-]{8,})",
+        r"(?i)\b(?:authorization|proxy-authorization)\\*[\x22']?\s*[:=]\s*\\*[\x22']?(?:bearer|basic|token)\s+(?P<secret>[A-Za-z0-9+/=_.~-]{8,})",
         false,
     ),
     ("bearer token", r"(?i)\bbearer\s+(?P<secret>[A-Za-z0-9+/=_.~-]{20,})", true),
     (
         "key in a header",
-        r"(?i)\b(?:x-api-key|api-key|x-auth-token)[\x22']?\s*[:=]\s*[\x22']?(?P<secret>[A-Za-z0-9+/=_.~-]{12,})",
+        r"(?i)\b(?:x-api-key|api-key|x-auth-token)\\*[\x22']?\s*[:=]\s*\\*[\x22']?(?P<secret>[A-Za-z0-9+/=_.~-]{12,})",
         false,
     ),
     (
         "password",
-        r"(?i)\b[\w.-]*(?:password|passwd|passphrase|pwd)[\x22']?\s*(?:=>|:=|=|:)\s*(?:\x22(?P<secret>[^\x22\n]{4,})\x22|'(?P<single>[^'\n]{4,})'|(?P<bare>[^\s\x22',;)}\]{(\[<$]{6,}))",
+        r"(?i)\b[\w.-]*(?:password|passwd|passphrase|pwd)\\*[\x22']?\s*(?:=>|:=|=|:)\s*(?:\\*\x22(?P<secret>[^\x22\n]{4,}?)\\*\x22|\\*'(?P<single>[^'\n]{4,}?)\\*'|(?P<bare>[^\s\x22',;)}\]{(\[<$\\]{6,}))",
         false,
     ),
     (
+        "password",
+        r"(?i)\b(?:[\w.-]*[_.]pass\\*[\x22']?\s*[:=]|[\w.]*-pass=|pass(?:=|\\*[\x22']\s*:))\s*(?:\\*\x22(?P<secret>[^\x22\n]{4,}?)\\*\x22|\\*'(?P<single>[^'\n]{4,}?)\\*'|(?P<bare>[^\s\x22',;)}\]{(\[<$\\]{4,}))",
+        false,
+    ),
+    (
+        "password",
+        r"(?i)(?:^|[\s\x22'])--?[\w-]*(?:password|passwd|passphrase|pass|pwd)\s+(?:\\*\x22(?P<secret>[^\x22\n]{4,}?)\\*\x22|\\*'(?P<single>[^'\n]{4,}?)\\*'|(?P<bare>[^\s\x22'<$\\|&;-][^\s\x22'\\]{3,}))",
+        false,
+    ),
+    (
+        "password",
+        r"\b(?:curl|wget|http)\b[^\n|;]*?\s(?:-u|--user)[\s=]*\\*[\x22']?[^\s:\x22'\\]+:(?P<secret>[^\s\x22'\\]{2,})",
+        false,
+    ),
+    ("password", r"\b(?:machine\s+\S+|default)\s+login\s+\S+\s+password\s+(?P<secret>[^\s\x22'\\]{3,})", false),
+    (
         "secret value",
-        r"(?i)\b[\w.-]*(?:secret|token|api_?key|apikey|access_?key|private_?key|client_?secret|credential|auth)[\w-]*[\x22']?\s*(?:=>|:=|=|:)\s*[\x22']?(?P<secret>[A-Za-z0-9+/=_.~-]{16,})",
+        r"(?i)(?:^|[\s\x22'])--?[\w-]*(?:secret|token|api-?key|access-?key)\s+\\*[\x22']?(?P<secret>[A-Za-z0-9+/=_.~-]{16,})",
+        true,
+    ),
+    (
+        "secret value",
+        r"(?i)\b[\w.-]*(?:secret|token|api_?key|apikey|access_?key|private_?key|client_?secret|credential|auth)[\w-]*\\*[\x22']?\s*(?:=>|:=|=|:)\s*\\*[\x22']?(?P<secret>[A-Za-z0-9+/=_.~-]{16,})",
         true,
     ),
 ];
@@ -137,6 +158,13 @@ pub fn redact(text: &str) -> (String, Redactions) {
         }
     }
     (text, redactions)
+}
+
+/// What was replaced in a text, by what it says of that.
+pub fn redacted(text: &str) -> Redactions {
+    let kinds: std::collections::BTreeSet<&'static str> = SHAPES.iter().map(|(kind, ..)| *kind).collect();
+    let count = |kind: &'static str| (kind, text.matches(&format!("[redacted: {kind}]")).count() as u64);
+    Redactions(kinds.into_iter().map(count).filter(|(_, count)| *count > 0).collect())
 }
 
 /// What stands where a secret would: a variable, a type, a word that says that something is missing.
@@ -218,6 +246,18 @@ mod tests {
             ("Authorization: Bearer abcdef123456", "Authorization: Bearer "),
             ("x-api-key: 0123456789abcdef", "x-api-key: "),
             ("export CLIENT_SECRET=q8Zr2vXw71LkPd90sTbn", "export CLIENT_SECRET="),
+            (r#"{\"password\":\"hunter2\",\"user\":\"ada\"}"#, r#"\",\"user\":\"ada\"}"#),
+            (r#"{\\\"password\\\": \\\"hunter2\\\"}"#, r#"\\\"}"#),
+            (r#"\"api_key\": \"q8Zr2vXw71LkPd90sTbn\""#, r#"\"api_key\": \""#),
+            ("mysqldump --password hunter2 main", "mysqldump --password "),
+            ("restic --repo-password 'correct horse'", "restic --repo-password '"),
+            ("deploy --token q8Zr2vXw71LkPd90sTbn", "deploy --token "),
+            ("export DB_PASS=hunter2", "export DB_PASS="),
+            ("smtp_pass: hunter2", "smtp_pass: "),
+            ("{\"pass\": \"hunter2\"}", "{\"pass\": \""),
+            ("curl -s -u ada:hunter2 https://example.com", "curl -s -u ada:"),
+            ("curl --user 'ada:hunter2' https://example.com", " https://example.com"),
+            ("machine example.com login ada password hunter2", "machine example.com login ada password "),
         ] {
             let (text, redactions) = redact(line);
             assert!(text.contains("[redacted: ") && text.contains(left), "{line}: {text}");
@@ -238,6 +278,11 @@ mod tests {
             "password = ${DB_PASSWORD}",
             "secret: ****************",
             "author: Ada Lovelace and Charles Babbage",
+            "first pass: tokenizing, second pass: parsing",
+            "docker login --password-stdin",
+            "tests pass = 12 of 12",
+            "the --max-token 4000 flag",
+            "the login and password fields of the form",
             "use tokens::Counter; // counts tokens of text",
         ] {
             assert_eq!(redact(line).0, line, "nothing secret in it");

@@ -20,10 +20,11 @@ use crate::error::{Error, Result};
 use crate::keepit::Decay;
 use crate::language_model::{Endpoint, ModelEngine};
 use crate::models::{self, Model};
-use crate::redact::{Redactions, redact};
+use crate::redact::{Redactions, redact, redacted};
 use crate::tokens::Counter;
 
 use answer::Said;
+pub use asking::Account;
 use asking::Asking;
 use chunks::Chunk;
 
@@ -35,6 +36,9 @@ const UNKNOWN_WINDOW: u64 = 16_384;
 
 /// Tokens of a prompt beside the record.
 const AROUND: u64 = 2_000;
+
+/// Characters of a marked passage that a model is told, so that it does not say it again.
+const MOST_OF_PASSAGE: usize = 300;
 
 /// An engine that asks a model, with the settings as they are now.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,7 +79,7 @@ pub fn asked(engine: &Engine, settings: &CompressionSettings) -> Result<Option<A
     let known = models::find(&config.own_models, wanted);
     // The client knows families by their names, the API wants whole ones.
     let id = match (&known, which) {
-        (Some(model), ModelEngine::Anthropic) if model.family == wanted => model.id.clone(),
+        (Some(model), ModelEngine::Anthropic) if !model.own && !is_api_name(wanted) => model.id.clone(),
         _ => wanted.to_owned(),
     };
     let free = (!endpoint.leaves_machine()).then_some(0.0);
@@ -94,6 +98,12 @@ pub fn asked(engine: &Engine, settings: &CompressionSettings) -> Result<Option<A
     Ok(Some(Asked { endpoint, model, cap, parallel: config.engines.parallel }))
 }
 
+/// Whether the API knows such a name: `claude-opus-4-5-20251101`, but no family, window or provider.
+fn is_api_name(name: &str) -> bool {
+    let plain = |character: char| character.is_ascii_alphanumeric() || matches!(character, '-' | '.');
+    name.starts_with("claude-") && name.chars().all(plain)
+}
+
 /// What is asked about a chunk, ready to be sent.
 #[derive(Debug)]
 struct Ready {
@@ -110,7 +120,10 @@ struct Prepared<'p> {
     asked: &'p Asked,
     record: Record<'p>,
     counter: Counter,
+    /// What each message says.
     told: Vec<Told>,
+    /// The same as it is asked about: secrets were taken out before anything was shortened.
+    sent: Vec<Told>,
     survives: Vec<bool>,
     ready: Vec<Ready>,
     redactions: Redactions,
@@ -127,6 +140,7 @@ pub fn run(
     settings: &Resolved,
     decay: &Decay,
     asked: &Asked,
+    account: &Account,
     built_in: &Outcome,
 ) -> Result<Outcome> {
     let prepared = Prepared::new(call, input, settings, asked, built_in)?;
@@ -134,7 +148,8 @@ pub fn run(
     if let Some(problem) = readiness.problem {
         return Err(Error { hint: readiness.hint, ..Error::conflict(problem) });
     }
-    let asking = Asking::new(call, asked, prepared.ready.iter().filter(|ready| !ready.fits).count());
+    let session = &input.session.id;
+    let asking = Asking::new(call, session, asked, account, prepared.ready.iter().filter(|ready| !ready.fits).count());
     let answers = asking.all(&prepared.ready, |ready| prepared.summarised(&asking, ready, decay))?;
     let (parts, trimmed): (Vec<Vec<Line>>, Vec<bool>) = answers.into_iter().unzip();
     let trimmed = trimmed.into_iter().filter(|trimmed| *trimmed).count() as u64;
@@ -153,12 +168,19 @@ pub fn estimate(
     built_in: &Outcome,
 ) -> Result<CompressionEstimate> {
     let prepared = Prepared::new(call, input, settings, asked, built_in)?;
-    let asking = Asking::new(call, asked, 0);
+    let account = Account::default();
+    let asking = Asking::new(call, &input.session.id, asked, &account, 0);
+    // By how much more than what is likely a call may cost at most.
+    let mut margin: f64 = 0.0;
     let (mut calls, mut input_tokens, mut output_tokens) = (0, 0, 0);
     for ready in prepared.ready.iter().filter(|ready| !ready.fits) {
         if !asking.is_kept(&ready.question, ready.chunk.budget) {
             calls += 1;
-            input_tokens += prepared.counter.count(prompt::SYSTEM) + prepared.counter.count(&ready.question);
+            let read = prepared.counter.count(prompt::SYSTEM) + prepared.counter.count(&ready.question);
+            if let Some(likely) = asking::cost(&asked.model, read, ready.chunk.budget) {
+                margin = margin.max(asking.worst(&ready.question, ready.chunk.budget)? - likely);
+            }
+            input_tokens += read;
             output_tokens += ready.chunk.budget;
         }
     }
@@ -171,7 +193,7 @@ pub fn estimate(
         output_tokens,
         cost,
         cap: Some(asked.cap),
-        over_cap: cost.is_none_or(|cost| cost > asked.cap) && calls > 0,
+        over_cap: cost.is_none_or(|cost| cost + margin > asked.cap) && calls > 0,
         leaves_machine: asked.endpoint.leaves_machine(),
         redactions: prepared.redactions.list(),
     })
@@ -188,7 +210,15 @@ impl<'p> Prepared<'p> {
         let counter = *call.engine.counter();
         let survives = survivors(input, settings, built_in);
         let told = outside::tell(input, settings, &survives);
+        let sent = outside::tell_safely(input, settings, &survives);
         let tokens: Vec<u64> = told.iter().map(|told| counter.count(&told.text)).collect();
+        // Passages are told in short beside their names.
+        let mut sizes = tokens.clone();
+        for (keepit, _) in input.keepits.iter().zip(&survives).filter(|(_, survives)| **survives) {
+            if let Some(size) = sizes.get_mut(keepit.message as usize) {
+                *size += counter.count(&in_short(&keepit.content)) + 16;
+            }
+        }
         let record = Record { input, settings, built_in, counter, furnished: true };
         let ranges = outside::ranges(settings, input.messages.len());
         let room = fit::room(&record, &ranges, &survives);
@@ -201,15 +231,17 @@ impl<'p> Prepared<'p> {
             record,
             counter,
             told,
+            sent,
             survives,
             ready: Vec::new(),
             redactions: Redactions::default(),
         };
-        let chunks = chunks::cut(&prepared.told, &tokens, &ranges, most, &room);
+        let chunks = chunks::cut(&prepared.told, &sizes, &ranges, most, &room);
         let all = chunks.len();
         for (number, chunk) in chunks.into_iter().enumerate() {
             call.cancel.check()?;
-            let fits = chunk.tokens + 4 * (chunk.end - chunk.first) as u64 <= chunk.budget;
+            let said: u64 = tokens[chunk.first..chunk.end].iter().sum();
+            let fits = said + 4 * (chunk.end - chunk.first) as u64 <= chunk.budget;
             let question = if fits { String::new() } else { prepared.question(&chunk, number + 1, all, most) };
             prepared.ready.push(Ready { chunk, question, fits });
         }
@@ -221,7 +253,7 @@ impl<'p> Prepared<'p> {
         let mut record = String::new();
         let mut marks = Vec::new();
         for place in chunk.first..chunk.end {
-            let told = &self.told[place];
+            let told = &self.sent[place];
             if told.text.is_empty() {
                 continue;
             }
@@ -239,13 +271,13 @@ impl<'p> Prepared<'p> {
         }
         for (keepit, name) in self.kept_in(chunk).map(|number| (number, outside::keepit_name(number))) {
             // What is kept is told too, so that the summary does not say it again.
-            let passage = &self.input.keepits[keepit].content;
+            let passage = in_short(&self.input.keepits[keepit].content);
             record = record.replacen(&name, &format!("{name} (the passage, for you to know: {passage})"), 1);
             marks.push(name);
         }
         // Counted where it is said; a title repeats what was said.
-        let (record, redactions) = redact(record.trim_end());
-        self.redactions.add(&redactions);
+        let (record, _) = redact(record.trim_end());
+        self.redactions.add(&redacted(&record));
         let question = prompt::question(&prompt::Asked {
             session: self.input.session,
             level: self.settings.tiers[chunk.tier].aggressiveness,
@@ -271,25 +303,27 @@ impl<'p> Prepared<'p> {
         if ready.fits {
             return Ok((self.as_told(chunk), false));
         }
-        let answer = asking.ask(&ready.question, chunk.budget)?;
-        let mut lines = self.lines(chunk, &answer);
-        let mut tokens = fit::tokens(&lines, self.counter);
-        if tokens > chunk.budget {
-            let again = prompt::shorter(&ready.question, &answer, tokens, chunk.budget);
-            let shorter = self.lines(chunk, &asking.ask(&again, chunk.budget)?);
-            let shorter_tokens = fit::tokens(&shorter, self.counter);
-            if shorter_tokens > 0 && shorter_tokens < tokens {
-                (lines, tokens) = (shorter, shorter_tokens);
-            }
+        let read = |answer: &str| {
+            let lines = self.lines(chunk, answer);
+            let tokens = fit::tokens(&lines, self.counter);
+            (tokens > 0).then_some((lines, tokens))
+        };
+        let answer = asking.ask(&ready.question, chunk.budget)?.unwrap_or_default();
+        let mut best = read(&answer);
+        if best.as_ref().is_none_or(|(_, tokens)| *tokens > chunk.budget) {
+            let again = match &best {
+                Some((_, tokens)) => prompt::shorter(&ready.question, &answer, *tokens, chunk.budget),
+                None => prompt::once_more(&ready.question, chunk.budget),
+            };
+            let shorter = asking.ask(&again, chunk.budget)?.and_then(|answer| read(&answer));
+            best = [best, shorter].into_iter().flatten().min_by_key(|(_, tokens)| *tokens);
         }
-        if tokens == 0 {
+        match best {
+            Some((lines, tokens)) if tokens <= chunk.budget => Ok((lines, false)),
+            Some((lines, _)) => Ok((fit::trim(lines, chunk.budget, self.input, decay, self.counter)?, true)),
             // Nothing that could be read: what was told is trimmed instead.
-            return Ok((fit::trim(self.as_told(chunk), chunk.budget, self.input, decay, self.counter)?, true));
+            None => Ok((fit::trim(self.as_told(chunk), chunk.budget, self.input, decay, self.counter)?, true)),
         }
-        if tokens <= chunk.budget {
-            return Ok((lines, false));
-        }
-        Ok((fit::trim(lines, chunk.budget, self.input, decay, self.counter)?, true))
     }
 
     /// What a model answered, as lines.
@@ -406,6 +440,15 @@ fn survivors(input: &Input<'_>, settings: &Resolved, built_in: &Outcome) -> Vec<
         built_in.keepits.iter().any(|verdict| verdict.marker_id == keepit.marker_id && verdict.survives)
     };
     input.keepits.iter().map(|keepit| settings.keepit_mode != KeepitMode::Ignore && verdict(keepit)).collect()
+}
+
+/// The beginning of a marked passage, without secrets.
+fn in_short(passage: &str) -> String {
+    let passage = redact(passage).0;
+    match passage.char_indices().nth(MOST_OF_PASSAGE) {
+        Some((end, _)) => format!("{}…", &passage[..end]),
+        None => passage,
+    }
 }
 
 /// A text that is longer than a model can be told at once, by its two ends.

@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 use crate::event::{Event, Progress};
 use crate::ids::{SessionId, VersionId};
 use crate::registry;
-use crate::summarize;
+use crate::summarize::{self, Account};
 
 pub use diff::diff;
 pub use made::Made;
@@ -169,11 +169,24 @@ fn asked(settings: &CompressionSettings, asks: bool) -> CompressionSettings {
 /// # Errors
 /// As [`compress::run`]; `Cancelled` when the caller asked it to stop.
 pub fn run(call: &Call<'_>, source: &Source, settings: &CompressionSettings) -> Result<Outcome> {
+    run_within(call, source, settings, &Account::default())
+}
+
+/// The same, as one of several compressions that may cost together what one may.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_within(
+    call: &Call<'_>,
+    source: &Source,
+    settings: &CompressionSettings,
+    account: &Account,
+) -> Result<Outcome> {
     let resolved = compress::resolve(settings, source.distance)?;
     // What the built-in engine would refuse is said before anything is paid for.
     let built_in = built_in(call, source, &resolved)?;
     let mut outcome = match summarize::asked(call.engine, settings)? {
-        Some(asked) => summarize::run(call, &source.input(), &resolved, &source.decay, &asked, &built_in)?,
+        Some(asked) => summarize::run(call, &source.input(), &resolved, &source.decay, &asked, account, &built_in)?,
         None => built_in,
     };
     outcome.keepits.extend(source.lost.iter().cloned());

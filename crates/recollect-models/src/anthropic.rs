@@ -43,13 +43,14 @@ fn read(endpoint: &Endpoint, body: &str) -> Result<Answer, Failure> {
                 answer.input_tokens = answer.input_tokens.max(read_tokens(&event["usage"]));
             }
             "message_stop" => ended = true,
+            "error" if begun => return Err(Failure::Broken(said(endpoint, &event["error"]))),
             "error" => return Err(error(endpoint, &event["error"])),
             _ => {}
         }
     }
     match (begun, ended) {
-        (false, _) => Err(Failure::Final(not_understood(endpoint, "something else than the Messages API does"))),
-        (true, false) => Err(Failure::Busy(not_understood(endpoint, "only a part, then broke off"), None)),
+        (false, _) => Err(Failure::Lost(not_understood(endpoint, "something else than the Messages API does"))),
+        (true, false) => Err(Failure::Broken(not_understood(endpoint, "only a part, then broke off"))),
         (true, true) => stopped(endpoint, answer, &stop),
     }
 }
@@ -60,7 +61,7 @@ fn whole(endpoint: &Endpoint, message: &Value) -> Result<Answer, Failure> {
         return Err(error(endpoint, &message["error"]));
     }
     let Some(blocks) = message["content"].as_array() else {
-        return Err(Failure::Final(not_understood(endpoint, "something else than the Messages API does")));
+        return Err(Failure::Lost(not_understood(endpoint, "something else than the Messages API does")));
     };
     let answer = Answer {
         text: blocks.iter().filter_map(|block| block["text"].as_str()).collect(),
@@ -74,7 +75,7 @@ fn whole(endpoint: &Endpoint, message: &Value) -> Result<Answer, Failure> {
 
 fn stopped(endpoint: &Endpoint, answer: Answer, reason: &str) -> Result<Answer, Failure> {
     match reason {
-        "refusal" => Err(Failure::Final(
+        "refusal" => Err(Failure::Lost(
             not_understood(endpoint, "that it will not write about this")
                 .hint("choose another model, or the built-in engine"),
         )),
@@ -91,11 +92,16 @@ fn read_tokens(usage: &Value) -> u64 {
 }
 
 fn error(endpoint: &Endpoint, error: &Value) -> Failure {
-    let kind = error["type"].as_str().unwrap_or("error");
-    let said: String = error["message"].as_str().unwrap_or_default().chars().take(400).collect();
-    let failure = Error::new(ErrorKind::Io, format!("{} answered {kind}: {}", endpoint.address, redact(&said).0));
-    match kind {
+    let failure = said(endpoint, error);
+    match error["type"].as_str().unwrap_or_default() {
         "overloaded_error" | "rate_limit_error" | "api_error" | "timeout_error" => Failure::Busy(failure, None),
         _ => Failure::Final(failure),
     }
+}
+
+/// An error in the words of the other side.
+fn said(endpoint: &Endpoint, error: &Value) -> Error {
+    let kind = error["type"].as_str().unwrap_or("error");
+    let said: String = error["message"].as_str().unwrap_or_default().chars().take(400).collect();
+    Error::new(ErrorKind::Io, format!("{} answered {kind}: {}", endpoint.address, redact(&said).0))
 }

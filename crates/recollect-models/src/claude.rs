@@ -119,10 +119,10 @@ impl Client {
         let begun = Instant::now();
         let (mut stdout, mut stderr) = (None, None);
         while stdout.is_none() || stderr.is_none() {
-            cancel.check()?;
+            cancel.check().map_err(Failure::Lost)?;
             if begun.elapsed() > patience {
                 let seconds = patience.as_secs();
-                return Err(Failure::Final(
+                return Err(Failure::Lost(
                     Error::new(ErrorKind::Io, format!("Claude Code gave no answer within {seconds} seconds"))
                         .hint("try again later, or raise the setting `engines.patienceSeconds`"),
                 ));
@@ -162,28 +162,46 @@ fn read(stdout: &str, stderr: &str, succeeded: bool) -> Result<Answer, Failure> 
     let Ok(document) = serde_json::from_str::<Value>(stdout.trim()) else {
         let said = if stderr.trim().is_empty() { shown(stdout) } else { shown(stderr) };
         let said = if said.is_empty() { "nothing".to_owned() } else { said };
-        return Err(Failure::Final(
+        return Err(Failure::Lost(
             io(format!("Claude Code ended without an answer: {said}"))
                 .hint("a client from 2.0.76 on is needed: `claude update`"),
         ));
     };
     let text = document["result"].as_str().unwrap_or_default();
-    if document["is_error"] == true || !succeeded || document["result"].is_null() {
+    let is_cut = document["stop_reason"] == "max_tokens" || text.contains("output token maximum");
+    if !is_cut && (document["is_error"] == true || !succeeded || document["result"].is_null()) {
         let error = io(format!("Claude Code failed: {}", shown(text)));
-        let is_busy = ["429", "529", "500", "502", "503", "504", "Overloaded"].iter().any(|word| text.contains(word));
-        return Err(match (is_busy, text.contains("/login") || text.contains("API key")) {
-            (_, true) => Failure::Final(error.hint("log in with `claude`, then `/login`")),
+        let wants_login = text.contains("/login") || text.contains("API key");
+        let is_paid = document["total_cost_usd"].as_f64().is_some_and(|cost| cost > 0.0);
+        return Err(match (is_busy(&document, text), is_paid) {
+            _ if wants_login => Failure::Final(error.hint("log in with `claude`, then `/login`")),
             (true, false) => Failure::Busy(error, None),
+            (true, true) => Failure::Broken(error),
             (false, false) => Failure::Final(error),
+            (false, true) => Failure::Lost(error),
         });
     }
     let usage = &document["usage"];
     let read = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
     Ok(Answer {
-        text: text.to_owned(),
+        // What it says of the limit is no summary.
+        text: if is_cut && document["is_error"] == true { String::new() } else { text.to_owned() },
         input_tokens: read.iter().filter_map(|name| usage[name].as_u64()).sum(),
         output_tokens: usage["output_tokens"].as_u64().unwrap_or(0),
         cost: document["total_cost_usd"].as_f64(),
-        cut: document["stop_reason"] == "max_tokens",
+        cut: is_cut,
     })
+}
+
+/// Whether the API was busy, by the status that the client tells, in a field or at the beginning of its words.
+fn is_busy(document: &Value, text: &str) -> bool {
+    let told = || {
+        let rest = text.split_once("API Error")?.1;
+        let rest = rest.trim_start_matches([':', ' ', '(']);
+        let rest = rest.strip_prefix("Repeated ").unwrap_or(rest);
+        let digits = rest.find(|character: char| !character.is_ascii_digit()).unwrap_or(rest.len());
+        if digits == 3 { rest[..digits].parse::<u64>().ok() } else { None }
+    };
+    let status = document["api_error_status"].as_u64().or_else(told);
+    status.is_some_and(|status| matches!(status, 408 | 429 | 500..=599))
 }

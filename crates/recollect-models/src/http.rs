@@ -19,6 +19,9 @@ use crate::retry::{Failure, GLANCE};
 /// Most bytes of an answer that are read: a model writes far less.
 const MOST_BYTES: u64 = 64 << 20;
 
+/// An answer may take so many times the patience as a whole: one that drips for ever is none.
+const WHOLE: u32 = 10;
+
 /// A header: its name and value.
 pub(crate) type Header = (&'static str, String);
 
@@ -32,7 +35,7 @@ struct Reply {
 /// Posts a document; the body of the answer, when it is one of success.
 ///
 /// # Errors
-/// `Busy` for 408, 429, 5xx and 529, and for an answer that broke off; else `Final`.
+/// `Busy` for 408, 429, 5xx and 529, `Broken` for an answer that broke off, `Lost` for one that did not come in time; else `Final`.
 pub(crate) fn post(
     endpoint: &Endpoint,
     path: &str,
@@ -56,7 +59,7 @@ pub(crate) fn post(
     let reply = loop {
         if let Err(error) = cancel.check() {
             agent.shutdown();
-            return Err(Failure::Final(error));
+            return Err(Failure::Lost(error));
         }
         match take.recv_timeout(GLANCE) {
             Ok(reply) => break reply,
@@ -81,6 +84,7 @@ fn agent(endpoint: &Endpoint) -> Agent {
         .max_redirects(0)
         .tls_config(tls)
         .timeout_connect(Some(Duration::from_secs(20)))
+        .timeout_global(patience.map(|patience| patience * WHOLE))
         .timeout_per_read(patience)
         .timeout_per_write(patience)
         .user_agent(concat!("recollect/", env!("CARGO_PKG_VERSION")));
@@ -115,7 +119,11 @@ fn failed(endpoint: &Endpoint, error: ureq::Error) -> Failure {
             io(format!("{address} cannot be found"))
                 .hint("check the network, and the address in the settings `engines.*`"),
         ),
-        ureq::Error::Timeout(_) => Failure::Final(
+        ureq::Error::Timeout(ureq::Timeout::Global) => Failure::Lost(
+            io(format!("{address} was not done after {} seconds", u64::from(seconds) * u64::from(WHOLE)))
+                .hint("try again later, or raise the setting `engines.patienceSeconds`"),
+        ),
+        ureq::Error::Timeout(_) => Failure::Lost(
             io(format!("{address} said nothing for {seconds} seconds"))
                 .hint("try again later, or raise the setting `engines.patienceSeconds`"),
         ),
@@ -124,10 +132,10 @@ fn failed(endpoint: &Endpoint, error: ureq::Error) -> Failure {
             std::io::ErrorKind::ConnectionRefused
             | std::io::ErrorKind::HostUnreachable
             | std::io::ErrorKind::NetworkUnreachable => unreachable(endpoint, &error.to_string()),
-            _ => Failure::Busy(io(format!("the connection to {address} broke off: {error}")), None),
+            _ => Failure::Broken(io(format!("the connection to {address} broke off: {error}"))),
         },
         ureq::Error::Protocol(error) => {
-            Failure::Busy(io(format!("{address} broke off in the middle of its answer: {error}")), None)
+            Failure::Broken(io(format!("{address} broke off in the middle of its answer: {error}")))
         }
         error => Failure::Final(io(format!("{address} cannot be asked: {}", redact(&error.to_string()).0))),
     }

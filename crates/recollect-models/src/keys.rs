@@ -1,8 +1,8 @@
 //! Keys of APIs: from the environment, else from the system's keyring (Secret Service, Keychain, Credential Manager). Never in
-//! a file of ours, never shown.
+//! a file of ours, never shown, and never told to another host than the one that they are for.
 
 use keyring::Entry;
-use recollect_engine::language_model::{ModelEngine, Readiness};
+use recollect_engine::language_model::{Endpoint, ModelEngine, Readiness};
 use recollect_engine::{Error, ErrorKind, Result};
 
 /// Name under which the keyring keeps what is ours.
@@ -24,27 +24,29 @@ impl Keys {
     ///
     /// # Errors
     /// When the keyring cannot be asked.
-    pub(crate) fn key(&self, engine: ModelEngine) -> Result<Option<String>> {
-        let given = match engine {
+    pub(crate) fn key(&self, endpoint: &Endpoint) -> Result<Option<String>> {
+        let given = match endpoint.engine {
             ModelEngine::Anthropic => &self.anthropic,
-            ModelEngine::Openai => &self.openai,
+            // Any server can stand behind this engine: the key is for one of them.
+            ModelEngine::Openai if endpoint.is_official() => &self.openai,
+            ModelEngine::Openai => &None,
             ModelEngine::Claude => return Ok(None),
         };
         if given.is_some() {
             return Ok(given.clone());
         }
-        match entry(engine)?.get_password() {
+        match entry(endpoint)?.get_password() {
             Ok(key) => Ok(Some(key)),
             Err(keyring::Error::NoEntry) => Ok(None),
-            Err(error) => Err(unavailable(engine, &error)),
+            Err(error) => Err(unavailable(endpoint, &error)),
         }
     }
 
     /// Whether an engine has the key that it needs.
-    pub(crate) fn readiness(&self, engine: ModelEngine, needs: bool) -> Readiness {
-        let error = match self.key(engine) {
+    pub(crate) fn readiness(&self, endpoint: &Endpoint, needs: bool) -> Readiness {
+        let error = match self.key(endpoint) {
             Ok(Some(_)) => return Readiness { has_key: true, problem: None, hint: None },
-            Ok(None) => missing(engine),
+            Ok(None) => missing(endpoint),
             Err(error) => error,
         };
         if !needs {
@@ -55,48 +57,57 @@ impl Keys {
 }
 
 /// Keeps a key.
-pub(crate) fn set(engine: ModelEngine, key: &str) -> Result<()> {
-    entry(engine)?.set_password(key).map_err(|error| unavailable(engine, &error))
+pub(crate) fn set(endpoint: &Endpoint, key: &str) -> Result<()> {
+    entry(endpoint)?.set_password(key).map_err(|error| unavailable(endpoint, &error))
 }
 
 /// Takes a key out; tells whether there was one.
-pub(crate) fn remove(engine: ModelEngine) -> Result<bool> {
-    match entry(engine)?.delete_credential() {
+pub(crate) fn remove(endpoint: &Endpoint) -> Result<bool> {
+    match entry(endpoint)?.delete_credential() {
         Ok(()) => Ok(true),
         Err(keyring::Error::NoEntry) => Ok(false),
-        Err(error) => Err(unavailable(engine, &error)),
+        Err(error) => Err(unavailable(endpoint, &error)),
     }
 }
 
 /// That no key is there.
-pub(crate) fn missing(engine: ModelEngine) -> Error {
-    let name = engine.name();
-    Error::conflict(format!("there is no key of {}", engine.label()))
-        .hint(format!("`recollect engines key set {name}` keeps one in the keyring, or set {}", variable(engine)))
+pub(crate) fn missing(endpoint: &Endpoint) -> Error {
+    let name = endpoint.engine.name();
+    Error::conflict(format!("there is no key of {}", endpoint.engine.label())).hint(format!(
+        "`recollect engines key set {name}` keeps one in the keyring, or set {}",
+        variable(endpoint.engine)
+    ))
 }
 
-fn entry(engine: ModelEngine) -> Result<Entry> {
+/// The keyring's entry for the host of an endpoint.
+fn entry(endpoint: &Endpoint) -> Result<Entry> {
     if let Err(error) = Entry::store_status() {
-        return Err(unavailable(engine, error));
+        return Err(unavailable(endpoint, error));
     }
-    Entry::new(SERVICE, engine.name()).map_err(|error| unavailable(engine, &error))
+    Entry::new(SERVICE, &name(endpoint)).map_err(|error| unavailable(endpoint, &error))
+}
+
+/// Name of an entry: a key of one host is never found for another.
+fn name(endpoint: &Endpoint) -> String {
+    let engine = endpoint.engine.name();
+    if endpoint.is_official() { engine.to_owned() } else { format!("{engine}@{}", endpoint.host()) }
 }
 
 /// That there is no keyring, or that it refuses; what the keyring held is not told.
-fn unavailable(engine: ModelEngine, error: &keyring::Error) -> Error {
+fn unavailable(endpoint: &Endpoint, error: &keyring::Error) -> Error {
     let why = match error {
         keyring::Error::NoStorageAccess(_) => "it is locked or does not answer",
         keyring::Error::BadEncoding(_) | keyring::Error::BadDataFormat(..) => "what it holds is not a key",
         _ => "this system has none that runs (no secret service)",
     };
     Error::new(ErrorKind::Io, format!("the keyring cannot be used: {why}"))
-        .hint(format!("set {} in the environment instead, or start a keyring", variable(engine)))
+        .hint(format!("set {} in the environment instead, or start a keyring", variable(endpoint.engine)))
 }
 
 const fn variable(engine: ModelEngine) -> &'static str {
     match engine {
         ModelEngine::Anthropic => "ANTHROPIC_API_KEY",
-        ModelEngine::Openai => "OPENAI_API_KEY",
+        ModelEngine::Openai => "OPENAI_API_KEY (for api.openai.com only)",
         ModelEngine::Claude => "the account of the client",
     }
 }

@@ -56,22 +56,32 @@ impl LanguageModels for Models {
     fn readiness(&self, endpoint: &Endpoint) -> Readiness {
         match endpoint.engine {
             ModelEngine::Claude => claude::readiness(endpoint, &self.search_path),
-            ModelEngine::Anthropic => self.keys.readiness(ModelEngine::Anthropic, true),
-            ModelEngine::Openai => self.keys.readiness(ModelEngine::Openai, false),
+            ModelEngine::Anthropic => self.keys.readiness(endpoint, true),
+            ModelEngine::Openai => self.keys.readiness(endpoint, false),
         }
     }
 
-    fn ask(&self, endpoint: &Endpoint, question: &Question<'_>, cancel: &Cancel) -> Result<Answer> {
-        retry::patiently(self.patience, cancel, || match endpoint.engine {
+    fn ask(
+        &self,
+        endpoint: &Endpoint,
+        question: &Question<'_>,
+        cancel: &Cancel,
+        lost: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<Answer> {
+        let patience = match endpoint.engine {
+            // It repeats by itself.
+            ModelEngine::Claude => Patience { times: self.patience.times.min(1), ..self.patience },
+            ModelEngine::Anthropic | ModelEngine::Openai => self.patience,
+        };
+        retry::patiently(patience, cancel, lost, || match endpoint.engine {
             ModelEngine::Claude => claude::ask(endpoint, question, &self.search_path, cancel),
             ModelEngine::Anthropic => {
-                let key =
-                    self.keys.key(ModelEngine::Anthropic)?.ok_or_else(|| keys::missing(ModelEngine::Anthropic))?;
+                let key = self.keys.key(endpoint)?.ok_or_else(|| keys::missing(endpoint))?;
                 anthropic::ask(endpoint, question, &key, cancel)
             }
             ModelEngine::Openai => {
                 // Servers on one's own machine want none; what cannot be read from a keyring is then no reason to fail.
-                let key = match self.keys.key(ModelEngine::Openai) {
+                let key = match self.keys.key(endpoint) {
                     Ok(key) => key,
                     Err(error) if endpoint.leaves_machine() => return Err(error.into()),
                     Err(_) => None,
@@ -81,12 +91,12 @@ impl LanguageModels for Models {
         })
     }
 
-    fn set_key(&self, engine: ModelEngine, key: &str) -> Result<()> {
-        keys::set(engine, key)
+    fn set_key(&self, endpoint: &Endpoint, key: &str) -> Result<()> {
+        keys::set(endpoint, key)
     }
 
-    fn remove_key(&self, engine: ModelEngine) -> Result<bool> {
-        keys::remove(engine)
+    fn remove_key(&self, endpoint: &Endpoint) -> Result<bool> {
+        keys::remove(endpoint)
     }
 }
 

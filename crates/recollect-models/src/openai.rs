@@ -18,7 +18,7 @@ pub(crate) fn ask(
     cancel: &Cancel,
 ) -> Result<Answer, Failure> {
     // Its own API has given the limit a new name, the others know the old one.
-    let limit = if endpoint.address.contains("://api.openai.com") { "max_completion_tokens" } else { "max_tokens" };
+    let limit = if endpoint.is_official() { "max_completion_tokens" } else { "max_tokens" };
     let document = json!({
         "model": question.model,
         limit: question.max_tokens,
@@ -46,7 +46,8 @@ fn read(endpoint: &Endpoint, body: &str) -> Result<Answer, Failure> {
             let error = &document["error"];
             let said = error["message"].as_str().or_else(|| error.as_str()).unwrap_or("an error without a reason");
             let said: String = redact(said).0.chars().take(400).collect();
-            return Err(Failure::Final(Error::new(ErrorKind::Io, format!("{} answered: {said}", endpoint.address))));
+            let error = Error::new(ErrorKind::Io, format!("{} answered: {said}", endpoint.address));
+            return Err(if begun { Failure::Lost(error) } else { Failure::Final(error) });
         }
         let choice = &document["choices"][0];
         begun |= document["choices"].is_array();
@@ -62,10 +63,10 @@ fn read(endpoint: &Endpoint, body: &str) -> Result<Answer, Failure> {
         answer.output_tokens = usage["completion_tokens"].as_u64().unwrap_or(answer.output_tokens);
     }
     if !begun {
-        return Err(Failure::Final(not_understood(endpoint, "something else than chat completions")));
+        return Err(Failure::Lost(not_understood(endpoint, "something else than chat completions")));
     }
     if !ended {
-        return Err(Failure::Busy(not_understood(endpoint, "only a part, then broke off"), None));
+        return Err(Failure::Broken(not_understood(endpoint, "only a part, then broke off")));
     }
     answer.text = without_thoughts(&answer.text).to_owned();
     Ok(answer)

@@ -26,8 +26,12 @@ pub(crate) struct Patience {
 pub(crate) enum Failure {
     /// Trying again helps nothing.
     Final(Error),
-    /// The other side is busy or broke off; it may say how long to wait.
+    /// The other side is busy and has not begun; it may say how long to wait.
     Busy(Error, Option<Duration>),
+    /// It broke off after it had begun, or may have: that is paid for. Trying again may help.
+    Broken(Error),
+    /// As `Broken`, and trying again helps nothing.
+    Lost(Error),
 }
 
 impl From<Error> for Failure {
@@ -36,13 +40,14 @@ impl From<Error> for Failure {
     }
 }
 
-/// Tries until it works, fails for good, or was tried often enough.
+/// Tries until it works, fails for good, or was tried often enough. `lost` hears of each attempt that may have to be paid for.
 ///
 /// # Errors
-/// The last failure; `Cancelled` soon after the caller wants to stop.
+/// The last failure; that of `lost`, when it lets nothing be repeated; `Cancelled` soon after the caller wants to stop.
 pub(crate) fn patiently<T>(
     patience: Patience,
     cancel: &Cancel,
+    lost: &mut dyn FnMut() -> Result<()>,
     mut attempt: impl FnMut() -> Result<T, Failure>,
 ) -> Result<T> {
     let builder = ExponentialBuilder::new().with_jitter().with_min_delay(patience.first).with_max_times(patience.times);
@@ -52,6 +57,15 @@ pub(crate) fn patiently<T>(
         let (error, asked) = match attempt() {
             Ok(value) => return Ok(value),
             Err(Failure::Final(error)) => return Err(error),
+            Err(Failure::Lost(error)) => {
+                // Why it failed says more than that nothing else may be spent.
+                lost().ok();
+                return Err(error);
+            }
+            Err(Failure::Broken(error)) => {
+                lost()?;
+                (error, None)
+            }
             Err(Failure::Busy(error, asked)) => (error, asked),
         };
         let Some(pause) = pauses.next() else {

@@ -52,7 +52,7 @@ impl Stub {
 
 fn ask_until(endpoint: &Endpoint, cancel: &Cancel) -> Result<Answer> {
     let question = Question { model: "m", system: "the task", prompt: "the record", max_tokens: 50 };
-    models().ask(endpoint, &question, cancel)
+    models().ask(endpoint, &question, cancel, &mut || Ok(()))
 }
 
 fn serve(mut connection: TcpStream, reply: Reply, tell: &Sender<Request>, gone: &Sender<()>) -> std::io::Result<()> {
@@ -156,7 +156,7 @@ fn chat_completions_are_asked_and_their_stream_read() {
     );
     let request = stub.requests.recv().expect("a request");
     assert!(request.head.starts_with("POST /v1/chat/completions "), "{}", request.head);
-    assert!(request.head.to_ascii_lowercase().contains("authorization: bearer key-o"), "{}", request.head);
+    assert!(!request.head.contains("key-o"), "the key of the environment is for another host: {}", request.head);
     assert_eq!(request.body["messages"][1]["content"], "the record");
     let whole = stub.ask().expect("servers that do not stream are understood");
     assert!(whole.text == "whole" && whole.cut);
@@ -208,6 +208,35 @@ fn a_stream_that_breaks_off_is_no_answer() {
     let chunk = stream(&[json!({"choices": [{"delta": {"content": "half"}}]})]);
     let stub = openai((0..4).map(|_| says(chunk.clone())).collect());
     assert!(stub.ask().expect_err("half").message.contains("broke off"));
+}
+
+#[test]
+fn what_broke_off_is_told_to_whoever_pays_and_not_repeated_against_their_will() {
+    let part = || says(stream(&message("half", "end_turn")[..4]));
+    let busy = || Reply::Says(529, "retry-after: 0\r\n", "{}".to_owned());
+    let question = Question { model: "m", system: "s", prompt: "p", max_tokens: 50 };
+    let stub = anthropic(vec![busy(), part(), part(), says(stream(&message("whole", "end_turn")))]);
+    let mut lost = 0;
+    let mut tell = || {
+        lost += 1;
+        Ok(())
+    };
+    let answer = models().ask(&stub.endpoint, &question, &Cancel::default(), &mut tell).expect("an answer");
+    assert_eq!((answer.text.as_str(), lost), ("whole", 2), "who is busy has not begun, and is not paid");
+
+    let stub = anthropic(vec![part(), says(stream(&message("whole", "end_turn")))]);
+    let mut no_more = || Err(Error::conflict("the cap"));
+    let error = models().ask(&stub.endpoint, &question, &Cancel::default(), &mut no_more).expect_err("the cap");
+    assert_eq!((error.message.as_str(), stub.requests.try_iter().count()), ("the cap", 1));
+
+    let stub = anthropic(vec![says(stream(&message("no", "refusal")))]);
+    let mut lost = false;
+    let mut tell = || {
+        lost = true;
+        Ok(())
+    };
+    models().ask(&stub.endpoint, &question, &Cancel::default(), &mut tell).expect_err("refused");
+    assert!(lost, "a refusal is paid for");
 }
 
 #[test]
@@ -278,7 +307,7 @@ fn a_server_that_is_not_there_is_named_with_what_to_do() {
     drop(listener);
     let endpoint = Endpoint { engine: ModelEngine::Openai, address, scratch: std::env::temp_dir(), patience: 60 };
     let question = Question { model: "m", system: "s", prompt: "p", max_tokens: 50 };
-    let error = models().ask(&endpoint, &question, &Cancel::default()).expect_err("nobody listens");
+    let error = models().ask(&endpoint, &question, &Cancel::default(), &mut || Ok(())).expect_err("nobody listens");
     assert!(error.message.contains("cannot be reached"), "{}", error.message);
     assert!(error.hint.expect("a hint").contains("start the server"));
 }
@@ -308,7 +337,7 @@ printf '{"is_error": false, "result": "%s %s %s %s", "usage": {"input_tokens": 3
     "$prompt" "$RECOLLECT_SPAWNED" "$(basename "$PWD")" "$(ps -o pgid= -p $$ | tr -d ' ')=$$""#;
     let (_folder, endpoint) = client(script);
     let question = Question { model: "m", system: "s", prompt: "hello\n", max_tokens: 50 };
-    let answer = models().ask(&endpoint, &question, &Cancel::default()).expect("an answer");
+    let answer = models().ask(&endpoint, &question, &Cancel::default(), &mut || Ok(())).expect("an answer");
     let words: Vec<&str> = answer.text.split(' ').collect();
     assert_eq!(words[..3], ["hello", "1", "scratch"], "{}", answer.text);
     let (group, process) = words[3].split_once('=').expect("two numbers");
@@ -323,7 +352,7 @@ fn a_cancelled_client_is_killed_with_all_that_it_started() {
     let cancel = Cancel::default();
     let question = Question { model: "m", system: "s", prompt: "p", max_tokens: 50 };
     std::thread::scope(|scope| {
-        let asking = scope.spawn(|| models().ask(&endpoint, &question, &cancel));
+        let asking = scope.spawn(|| models().ask(&endpoint, &question, &cancel, &mut || Ok(())));
         let started = folder.path().join("started");
         while !started.exists() {
             assert!(!asking.is_finished(), "it waits for its client");
@@ -351,12 +380,53 @@ fn a_client_that_fails_is_told_in_its_own_words() {
     ] {
         let (_folder, endpoint) = client(script);
         let question = Question { model: "m", system: "s", prompt: "p", max_tokens: 50 };
-        let error = models().ask(&endpoint, &question, &Cancel::default()).expect_err(word);
+        let error = models().ask(&endpoint, &question, &Cancel::default(), &mut || Ok(())).expect_err(word);
         assert!(error.message.contains(word), "{}", error.message);
         assert!(error.hint.unwrap_or_default().contains(hint), "{word}");
     }
     let missing = Endpoint { address: "no-such-client".to_owned(), ..client("").1 };
     assert!(models().readiness(&missing).problem.expect("a problem").contains("not installed"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_client_is_asked_again_once_and_only_when_the_api_was_busy() {
+    for (said, attempts) in [
+        ("API Error: 529 Overloaded", 2),
+        ("API Error: Repeated 529 Overloaded errors", 2),
+        ("API Error (429 slowly)", 2),
+        ("API Error: 400 prompt of 5000 tokens, 500 too many", 1),
+        ("there are 502 reasons", 1),
+    ] {
+        let script = format!(r#"echo x >> ../asked; echo '{{"is_error": true, "result": "{said}"}}'"#);
+        let (folder, endpoint) = client(&script);
+        let question = Question { model: "m", system: "s", prompt: "p", max_tokens: 50 };
+        models().ask(&endpoint, &question, &Cancel::default(), &mut || Ok(())).expect_err(said);
+        let asked = fs_err::read_to_string(folder.path().join("asked")).expect("read");
+        assert_eq!(asked.lines().count(), attempts, "{said}");
+    }
+    let said = "API Error: Claude's response exceeded the 5026 output token maximum.";
+    let script = format!("cat <<'END'\n{}\nEND", json!({"is_error": true, "result": said}));
+    let (_folder, endpoint) = client(&script);
+    let question = Question { model: "m", system: "s", prompt: "p", max_tokens: 50 };
+    let answer = models().ask(&endpoint, &question, &Cancel::default(), &mut || Ok(())).expect("an answer");
+    assert!(answer.cut && answer.text.is_empty(), "a cut answer, whatever number stands in it");
+}
+
+#[test]
+fn the_environments_key_of_openai_is_for_its_own_api() {
+    let keys = keys::Keys::new(None, Some("key-o".to_owned()));
+    let at = |address: &str| Endpoint {
+        engine: ModelEngine::Openai,
+        address: address.to_owned(),
+        scratch: std::env::temp_dir(),
+        patience: 60,
+    };
+    assert_eq!(keys.key(&at("https://api.openai.com/v1")).ok().flatten().as_deref(), Some("key-o"));
+    for other in ["http://api.openai.com/v1", "https://api.openai.com.example.com", "https://x.de/api.openai.com"] {
+        // A keyring may not be there: that is another matter.
+        assert_ne!(keys.key(&at(other)).ok().flatten().as_deref(), Some("key-o"), "{other}");
+    }
 }
 
 #[test]

@@ -222,7 +222,10 @@ fn asking(estimate: &CompressionEstimate) -> String {
 fn over_cap(estimate: &CompressionEstimate) -> Error {
     let cap = estimate.cap.unwrap_or_default();
     let error = match estimate.cost {
-        Some(cost) => Error::conflict(format!("it would cost about ${cost:.4}, the cap is ${cap:.2}")),
+        Some(cost) if cost > cap => Error::conflict(format!("it would cost about ${cost:.4}, the cap is ${cap:.2}")),
+        Some(cost) => Error::conflict(format!(
+            "it would cost about ${cost:.4}, but a call that comes out long could bring it over the cap of ${cap:.2}"
+        )),
         None => Error::conflict("nobody knows what it would cost, so that no cap can hold"),
     };
     error.hint("raise it with --max-cost or the setting `engines.maxCost`; prices of own models stand in `models.own`")

@@ -88,7 +88,8 @@ pub struct CompressionEstimate {
     pub cost: Option<f64>,
     /// The most that it may cost; none for the built-in engine.
     pub cap: Option<f64>,
-    /// It would cost more than it may, or nobody knows what it costs.
+    /// It would cost more than it may, or could with one answer as long as it may be, so that it would be stopped; or nobody knows
+    /// what it costs.
     pub over_cap: bool,
     /// It leaves this machine.
     pub leaves_machine: bool,
@@ -152,7 +153,8 @@ pub fn set_key(call: &Call<'_>, request: EngineKeySetRequest) -> Result<Vec<Comp
     if key.is_empty() || key.chars().any(|character| character.is_whitespace() || character.is_control()) {
         return Err(Error::usage("that is no key: a key is one line without spaces"));
     }
-    call.engine.language_models().set_key(request.engine, key)?;
+    let endpoint = call.engine.config()?.endpoint(request.engine, call.engine.home().scratch());
+    call.engine.language_models().set_key(&endpoint, key)?;
     call.engine.emit(Event::ConfigChanged);
     list(call, EngineListRequest::default())
 }
@@ -163,7 +165,8 @@ pub fn set_key(call: &Call<'_>, request: EngineKeySetRequest) -> Result<Vec<Comp
 /// `NotFound` when there is none.
 pub fn remove_key(call: &Call<'_>, request: EngineKeyRemoveRequest) -> Result<Vec<CompressionEngine>> {
     check_takes_key(request.engine)?;
-    if !call.engine.language_models().remove_key(request.engine)? {
+    let endpoint = call.engine.config()?.endpoint(request.engine, call.engine.home().scratch());
+    if !call.engine.language_models().remove_key(&endpoint)? {
         return Err(Error::not_found(format!("the keyring has no key of {}", request.engine.name())));
     }
     call.engine.emit(Event::ConfigChanged);

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 
 use super::join::Origin;
+use super::models::names_model;
 use super::plan::Rendition;
 use super::render::body;
 use super::select::{Candidate, Pick};
@@ -22,6 +23,7 @@ use crate::engine::{Call, Engine};
 use crate::error::{Error, Result};
 use crate::ids::{SessionId, VersionId};
 use crate::session::{Block, Message, MessageKind};
+use crate::summarize::Account;
 use crate::time::Time;
 use crate::versions::{self, Source};
 
@@ -42,6 +44,8 @@ pub(super) struct Material<'c> {
     source: OnceCell<Arc<Source>>,
     states: OnceCell<HashMap<u32, FileState>>,
     existing: RefCell<HashMap<VersionId, Rendition>>,
+    /// What models made, which is for this request alone: the next may ask another model.
+    told: RefCell<Vec<(CompressionSettings, Arc<Outcome>)>>,
 }
 
 impl<'c> Material<'c> {
@@ -87,6 +91,7 @@ impl<'c> Material<'c> {
                 source: OnceCell::new(),
                 states: OnceCell::new(),
                 existing: RefCell::default(),
+                told: RefCell::default(),
             })
         })
     }
@@ -146,12 +151,12 @@ impl<'c> Material<'c> {
 
     /// A compression by the settings, as the built-in engine makes it; nothing is stored and no model is asked.
     pub(super) fn compressed(&self, settings: &CompressionSettings) -> Result<Rendition> {
-        self.told(&CompressionSettings { engine: None, ..settings.clone() })
+        self.told(&CompressionSettings { engine: None, ..settings.clone() }, &Account::default())
     }
 
-    /// A compression by the settings, made by the engine that they name.
-    pub(super) fn told(&self, settings: &CompressionSettings) -> Result<Rendition> {
-        let outcome = self.outcome(settings)?;
+    /// A compression by the settings, made by the engine that they name; what it costs is for the account.
+    pub(super) fn told(&self, settings: &CompressionSettings, account: &Account) -> Result<Rendition> {
+        let outcome = self.outcome(settings, account)?;
         // A version is never larger than its share, in neither of its forms.
         let tokens = self.tokens_of(&outcome.messages).max(outcome.output_tokens);
         Ok(Rendition { messages: outcome.messages.clone(), tokens, left_out: outcome.left_out.clone() })
@@ -159,10 +164,13 @@ impl<'c> Material<'c> {
 
     /// Stores the compression by the settings as a version.
     pub(super) fn save(&self, settings: &CompressionSettings) -> Result<Version> {
-        versions::save(self.call.engine, self.source()?, settings, &*self.outcome(settings)?, true)
+        versions::save(self.call.engine, self.source()?, settings, &*self.outcome(settings, &Account::default())?, true)
     }
 
-    fn outcome(&self, settings: &CompressionSettings) -> Result<Arc<Outcome>> {
+    fn outcome(&self, settings: &CompressionSettings, account: &Account) -> Result<Arc<Outcome>> {
+        if names_model(settings) {
+            return self.model_outcome(settings, account);
+        }
         let (prepared, id, now) = (self.call.engine.prepared(), &self.session.session_id, self.call.engine.now());
         if let Some(outcome) = prepared.outcome(id, self.state, now, settings) {
             return Ok(outcome);
@@ -170,6 +178,19 @@ impl<'c> Material<'c> {
         self.call.cancel.check()?;
         let outcome = Arc::new(versions::run(self.call, self.source()?, settings)?);
         prepared.keep(id, self.state, now, settings, &outcome);
+        Ok(outcome)
+    }
+
+    fn model_outcome(&self, settings: &CompressionSettings, account: &Account) -> Result<Arc<Outcome>> {
+        let known = |told: &[(CompressionSettings, Arc<Outcome>)]| {
+            told.iter().find(|(made, _)| made == settings).map(|(_, outcome)| Arc::clone(outcome))
+        };
+        if let Some(outcome) = known(&self.told.borrow()) {
+            return Ok(outcome);
+        }
+        self.call.cancel.check()?;
+        let outcome = Arc::new(versions::run_within(self.call, self.source()?, settings, account)?);
+        self.told.borrow_mut().push((settings.clone(), Arc::clone(&outcome)));
         Ok(outcome)
     }
 

@@ -9,6 +9,7 @@ use super::words::grouped;
 use crate::api::compression::CompressionSettings;
 use crate::compress;
 use crate::error::Result;
+use crate::summarize::Account;
 
 /// A model is given this much less than the share: the names of the speakers come on top.
 const NAMES: f64 = 1.04;
@@ -19,6 +20,8 @@ const NAMES: f64 = 1.04;
 /// # Errors
 /// Those of the engine; what was made before is kept by it.
 pub(super) fn ask(draft: &mut Draft<'_>) -> Result<()> {
+    // One composition, one cap.
+    let account = Account::default();
     // What the built-in engine made, by the component that has it no more.
     let mut built_in: Vec<(usize, CompressionSettings, Rendition)> = Vec::new();
     for (at, seat) in draft.seats.iter_mut().enumerate() {
@@ -27,7 +30,7 @@ pub(super) fn ask(draft: &mut Draft<'_>) -> Result<()> {
             continue;
         }
         let asked = tightened(&settings, NAMES).unwrap_or_else(|| settings.clone());
-        let told = seat.material.told(&asked)?;
+        let told = seat.material.told(&asked, &account)?;
         let over = told.tokens.saturating_sub(seat.taken.share);
         let decided = std::mem::replace(&mut seat.taken.rendition, told);
         seat.taken.settings = Some(asked);
@@ -48,7 +51,8 @@ pub(super) fn ask(draft: &mut Draft<'_>) -> Result<()> {
     Ok(())
 }
 
-fn names_model(settings: &CompressionSettings) -> bool {
+/// Whether settings want a language model to be asked.
+pub(super) fn names_model(settings: &CompressionSettings) -> bool {
     settings.engine.as_deref().is_some_and(|engine| engine != compress::ENGINE)
 }
 

@@ -10,6 +10,7 @@ use crate::api::composition::{
     Composition, CompositionDuplicateRequest, CompositionRefreshRequest, CompositionRefreshed, CompositionRequest,
     Grown,
 };
+use crate::api::compression::CompressionSettings;
 use crate::db::{CompositionRow, Rows};
 use crate::engine::{Call, Engine};
 use crate::error::{Error, ErrorKind, Result};
@@ -38,6 +39,8 @@ pub(super) fn grown(rows: &Rows<'_>, record: &Composition) -> Result<Vec<Grown>>
 }
 
 /// Makes a composition anew from its request, with what its sessions have become. Where none has changed, it stays as it is.
+/// No language model is asked, whatever the composition was made with: nobody has agreed to pay for it again. Who wants one asks
+/// for the composition anew, with its engine.
 ///
 /// # Errors
 /// As `create`; `NotFound` when a session of it is gone.
@@ -84,6 +87,9 @@ fn renewed(engine: &Engine, row: &CompositionRow, grown: &[Grown]) -> Result<Com
         }
         Ok(())
     })?;
+    for settings in request.components.iter_mut().filter_map(|component| component.settings.as_mut()) {
+        *settings = CompressionSettings { engine: None, model: None, max_cost: None, ..settings.clone() };
+    }
     Ok(request)
 }
 

@@ -7,8 +7,9 @@ use super::passes::Passes;
 use super::piece::Class;
 use super::plan::tier_ranges;
 use super::repeats::Calls;
+use super::safely::without_secrets;
 use super::settings::Resolved;
-use super::{Input, Outcome};
+use super::{Input, Marked, Outcome};
 use crate::api::compression::{LeftOut, VersionMessage, VersionMessageKind};
 use crate::dedup::ContentHash;
 use crate::ids::SessionId;
@@ -42,6 +43,16 @@ pub fn keepit_name(number: usize) -> String {
 
 /// What each message says; `survives` tells of each marked passage whether it is kept word for word.
 pub fn tell(input: &Input<'_>, settings: &Resolved, survives: &[bool]) -> Vec<Told> {
+    tell_all(input, settings, survives, false)
+}
+
+/// The same for somebody else: secrets are taken out of each message before anything of it is shortened, since half a secret
+/// has no shape any more.
+pub fn tell_safely(input: &Input<'_>, settings: &Resolved, survives: &[bool]) -> Vec<Told> {
+    tell_all(input, settings, survives, true)
+}
+
+fn tell_all(input: &Input<'_>, settings: &Resolved, survives: &[bool], safely: bool) -> Vec<Told> {
     let calls = Calls::read(input.messages, Passes::ALL);
     let skip = settings.skip_first_messages as usize;
     let mut marks: Vec<Vec<Mark<'_>>> = vec![Vec::new(); input.messages.len()];
@@ -57,7 +68,16 @@ pub fn tell(input: &Input<'_>, settings: &Resolved, survives: &[bool]) -> Vec<To
         if at < skip && !marks[at].iter().any(|mark| mark.survives) {
             return Told { text: String::new(), opens_turn: false };
         }
-        let mut cut = extract::cut(message, &calls, &marks[at], &input.session.project_path, Passes::ALL);
+        let marked: Vec<&Marked> = marks[at].iter().map(|mark| mark.keepit).collect();
+        let safe = if safely { without_secrets(message, &marked) } else { None };
+        let (message, marks) = match &safe {
+            Some((message, moved)) => {
+                let moved = marks[at].iter().zip(moved).map(|(mark, keepit)| Mark { keepit, ..*mark });
+                (message, moved.collect())
+            }
+            None => (message, marks[at].clone()),
+        };
+        let mut cut = extract::cut(message, &calls, &marks, &input.session.project_path, Passes::ALL);
         if at < skip {
             cut.pieces.retain(|piece| piece.keepit.is_some());
         }

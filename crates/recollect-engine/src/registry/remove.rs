@@ -34,9 +34,10 @@ pub fn remove(engine: &Engine, request: &SessionRemoveRequest) -> Result<Session
     })?;
     removed::note(engine, &session, places.clone())?;
     let bytes_freed = if request.purge { engine.archive().purge(&places, &hashes, engine.now())? } else { 0 };
-    let summaries = engine.home().summaries(&project, &session);
-    if summaries.exists() {
-        fs_err::remove_dir_all(summaries)?;
+    for folder in [engine.home().summaries(&project, &session), engine.home().answers(&session)] {
+        if folder.exists() {
+            fs_err::remove_dir_all(folder)?;
+        }
     }
     engine.mirror(std::slice::from_ref(&project))?;
     engine.emit(Event::SessionsChanged { project_ids: vec![project], session_ids: vec![session.clone()] });

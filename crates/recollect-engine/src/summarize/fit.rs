@@ -3,7 +3,7 @@
 use crate::api::compression::{CompressionMode, CompressionSettings, KeepitMode, VersionMessageKind};
 use crate::compress::outside::{Line, Record};
 use crate::compress::{self, Input, Origin};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::keepit::Decay;
 use crate::session::{Block, Message, MessageKind};
 use crate::tokens::Counter;
@@ -108,34 +108,42 @@ fn message(at: usize, line: &Line) -> Message {
 }
 
 /// Brings all lines under the budget of the record and of each of its stretches; how many stretches had to be trimmed.
+///
+/// # Errors
+/// `OverBudget` when marked passages alone are over it, which the built-in engine says before anybody is asked.
 pub(super) fn fit(lines: &mut Vec<Line>, record: &mut Record<'_>, decay: &Decay) -> Result<u64> {
     let mut trimmed = std::collections::BTreeSet::new();
     for round in 0.. {
         let measure = record.measure(lines);
         let tiers = 0..measure.tiers.len();
         let over = |tier: &usize| measure.tiers[*tier].saturating_sub(record.tier_budget(*tier));
-        let worst = tiers.clone().filter(|tier| record.settings.tiered && over(tier) > 0).max_by_key(over);
+        let said: Vec<u64> = tiers.clone().map(|tier| tokens(&of(lines, tier), record.counter)).collect();
+        let spoken = |tier: &usize| said[*tier];
+        let is_over = |tier: &usize| record.settings.tiered && over(tier) > 0;
         let too_much = measure.total.saturating_sub(record.built_in.budget);
-        let (tier, excess) = match worst {
-            Some(tier) => (tier, over(&tier)),
-            None if too_much > 0 => {
-                let spoken = |tier: &usize| tokens(&of(lines, *tier), record.counter);
-                let Some(largest) = tiers.max_by_key(spoken) else { break };
-                (largest, too_much)
+        // Marked passages are not trimmed: where nothing else is left, the head and the headings go, then what stands between them.
+        let is_stuck = tiers.clone().any(|tier| is_over(&tier) && spoken(&tier) == 0)
+            || (too_much > 0 && tiers.clone().all(|tier| spoken(&tier) == 0));
+        if is_stuck && record.furnished {
+            record.furnished = false;
+            continue;
+        }
+        if is_stuck && join_neighbours(lines) {
+            continue;
+        }
+        let worst = tiers.clone().filter(|tier| is_over(tier) && spoken(tier) > 0).max_by_key(over);
+        let largest = || tiers.clone().filter(|tier| too_much > 0 && spoken(tier) > 0).max_by_key(spoken);
+        let (tier, excess) = match worst.map(|tier| (tier, over(&tier))).or_else(|| Some((largest()?, too_much))) {
+            Some(place) => place,
+            None if is_stuck => {
+                return Err(Error::new(ErrorKind::OverBudget, "marked passages need more than the budget")
+                    .hint("compress less, or mark less"));
             }
             None => break,
         };
         trimmed.insert(tier);
         let inside = of(lines, tier);
         let spoken = tokens(&inside, record.counter);
-        if spoken == 0 {
-            if !record.furnished {
-                // Only marked passages are left, and the built-in engine has shown that they fit.
-                break;
-            }
-            record.furnished = false;
-            continue;
-        }
         let replaced = if round < ROUNDS {
             trim(inside, spoken.saturating_sub(excess + excess / 8 + 1), record.input, decay, record.counter)?
         } else {
@@ -150,6 +158,20 @@ pub(super) fn fit(lines: &mut Vec<Line>, record: &mut Record<'_>, decay: &Decay)
         lines.splice(at..at, replaced);
     }
     Ok(trimmed.len() as u64)
+}
+
+/// Puts passages of one message that stand together into one line, as the built-in engine does; whether there were any.
+fn join_neighbours(lines: &mut Vec<Line>) -> bool {
+    let before = lines.len();
+    lines.dedup_by(|next, line| {
+        let belongs = is_kept(next) && is_kept(line) && next.tier == line.tier && next.places == line.places;
+        if belongs {
+            line.text.push('\n');
+            line.text.push_str(&next.text);
+        }
+        belongs
+    });
+    lines.len() < before
 }
 
 fn of(lines: &[Line], tier: usize) -> Vec<Line> {

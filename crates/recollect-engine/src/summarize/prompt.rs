@@ -92,6 +92,15 @@ pub(super) fn shorter(question: &str, answer: &str, tokens: u64, budget: u64) ->
     )
 }
 
+/// The question after an answer that cannot be used: empty, cut off, or nothing of a summary.
+pub(super) fn once_more(question: &str, budget: u64) -> String {
+    format!(
+        "{question}\n\nAn earlier answer was empty or had no end. Write the summary at once, in at most about {} words, in the form \
+         that was asked for.",
+        words(budget) * 4 / 5
+    )
+}
+
 /// Words for a number of tokens, somewhat fewer than they would hold: models count badly, and too long is worse.
 fn words(tokens: u64) -> u64 {
     (tokens * 11 / 20).max(8)

@@ -5,15 +5,20 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
+use super::Account;
 use crate::api::compression::{
-    CompressionCreated, CompressionRequest, VersionMessage, VersionMessageKind, VersionMessagesRequest, create,
+    CompressionCreated, CompressionRequest, CompressionSettings, VersionMessage, VersionMessageKind,
+    VersionMessagesRequest, create,
 };
 use crate::api::engine::{EngineListRequest, estimate, list};
 use crate::engine::{Call, Cancel, Engine, EngineOptions};
 use crate::error::{Error, ErrorKind, Result};
-use crate::language_model::{Answer, Endpoint, LanguageModels, ModelEngine, Question, Readiness};
+use crate::language_model::{Answer, Endpoint, LanguageModels, Question, Readiness};
 use crate::testing::Transcript;
 use crate::time::Time;
+
+/// At the end of an answer that was cut off there.
+const CUT: &str = "✂";
 
 type Script = Box<dyn Fn(usize, &str, &Cancel) -> Result<String> + Send + Sync>;
 
@@ -22,6 +27,8 @@ struct Scripted {
     asked: Mutex<Vec<String>>,
     number: AtomicUsize,
     script: Script,
+    /// Attempts that break off before the first answer.
+    broken: AtomicUsize,
 }
 
 impl LanguageModels for Scripted {
@@ -29,17 +36,29 @@ impl LanguageModels for Scripted {
         Readiness { has_key: true, problem: None, hint: None }
     }
 
-    fn ask(&self, _endpoint: &Endpoint, question: &Question<'_>, cancel: &Cancel) -> Result<Answer> {
+    fn ask(
+        &self,
+        _endpoint: &Endpoint,
+        question: &Question<'_>,
+        cancel: &Cancel,
+        lost: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<Answer> {
         self.asked.lock().expect("asked").push(question.prompt.to_owned());
+        for _ in 0..self.broken.swap(0, Ordering::SeqCst) {
+            lost()?;
+        }
         let text = (self.script)(self.number.fetch_add(1, Ordering::SeqCst), question.prompt, cancel)?;
-        Ok(Answer { text, input_tokens: 1000, output_tokens: 100, cost: None, cut: false })
+        let whole = text.strip_suffix(CUT);
+        let cut = whole.is_some();
+        let text = whole.unwrap_or(&text).to_owned();
+        Ok(Answer { text, input_tokens: 1000, output_tokens: 100, cost: None, cut })
     }
 
-    fn set_key(&self, _engine: ModelEngine, _key: &str) -> Result<()> {
+    fn set_key(&self, _endpoint: &Endpoint, _key: &str) -> Result<()> {
         Ok(())
     }
 
-    fn remove_key(&self, _engine: ModelEngine) -> Result<bool> {
+    fn remove_key(&self, _endpoint: &Endpoint) -> Result<bool> {
         Ok(false)
     }
 }
@@ -52,7 +71,8 @@ fn secret() -> String {
 }
 
 struct Memory {
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
+    transcript: Transcript,
     engine: Engine,
     session: String,
     models: Arc<Scripted>,
@@ -62,8 +82,12 @@ impl Memory {
     /// A session of several chunks, with a secret in it and a passage that is pinned.
     fn new(script: impl Fn(usize, &str, &Cancel) -> Result<String> + Send + Sync + 'static) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let models =
-            Arc::new(Scripted { asked: Mutex::default(), number: AtomicUsize::new(0), script: Box::new(script) });
+        let models = Arc::new(Scripted {
+            asked: Mutex::default(),
+            number: 0.into(),
+            script: Box::new(script),
+            broken: 0.into(),
+        });
         let engine = Engine::open(EngineOptions {
             home: folder.path().join("memory"),
             claude_home: folder.path().join("claude"),
@@ -83,18 +107,23 @@ impl Memory {
                 transcript = transcript.assistant(&format!("##keepit1.00## {PINNED}"));
             }
         }
-        let path = transcript.write(&folder.path().join("claude")).expect("written");
-        let memory = Self { _folder: folder, engine, session: transcript.session_id().to_owned(), models };
-        let request = crate::api::ingest::IngestRequest {
-            paths: vec![path.display().to_string()],
-            ..crate::api::ingest::IngestRequest::default()
-        };
-        memory.call(&Cancel::default(), |call| crate::registry::ingest(call, &request)).expect("ingest works");
+        let session = transcript.session_id().to_owned();
+        let memory = Self { folder, transcript, engine, session, models };
+        memory.take(&memory.transcript);
         let own = json!([{"id": "small", "contextWindow": 8000, "inputPrice": 1, "outputPrice": 10}]);
         memory.set("models.own", own);
         // In order, so that a script knows what comes when.
         memory.set("engines.parallel", json!(1));
         memory
+    }
+
+    fn take(&self, transcript: &Transcript) {
+        let path = transcript.write(&self.folder.path().join("claude")).expect("written");
+        let request = crate::api::ingest::IngestRequest {
+            paths: vec![path.display().to_string()],
+            ..crate::api::ingest::IngestRequest::default()
+        };
+        self.call(&Cancel::default(), |call| crate::registry::ingest(call, &request)).expect("ingest works");
     }
 
     fn set(&self, key: &str, value: Value) {
@@ -290,6 +319,137 @@ fn it_stops_before_a_call_that_could_cost_more_than_it_may() {
         crate::versions::list(call.engine, &memory.session.as_str().into()).expect("versions").versions
     });
     assert!(versions.is_empty(), "no half version");
+}
+
+#[test]
+fn an_answer_that_was_cut_off_or_is_empty_is_asked_for_once_more_and_never_kept() {
+    for bad in ["- half of it [1]✂", ""] {
+        let memory = Memory::new(move |number, prompt, cancel| match prompt.contains("An earlier answer was empty") {
+            true => good(number, prompt, cancel),
+            false => Ok(bad.to_owned()),
+        });
+        let created = memory.create(json!({})).expect("a version");
+        let text = |message: &VersionMessage| message.text.clone();
+        let said: Vec<String> = memory.messages(&created).iter().map(text).collect();
+        assert!(said.iter().any(|text| text.contains("said in message")), "the second is taken: {said:?}");
+        assert!(!said.iter().any(|text| text.contains("half of it")), "{bad:?}: {said:?}");
+        let asked = memory.asked().len();
+        memory.create(json!({})).expect("another");
+        assert_eq!(memory.asked().len(), asked + asked / 2, "what was whole is kept, the other asked for again");
+
+        let memory = Memory::new(move |_, _, _| Ok(bad.to_owned()));
+        let created = memory.create(json!({})).expect("a version");
+        assert!(created.version.model_run.as_ref().is_some_and(|run| run.trimmed > 0), "by the built-in engine");
+        assert!(!memory.messages(&created).iter().any(|message| message.text.contains("half of it")));
+        holds_the_pinned_passage(&memory.messages(&created));
+    }
+}
+
+#[test]
+fn questions_wait_for_what_others_have_set_aside() {
+    let memory = Memory::new(good);
+    memory.set("engines.parallel", json!(4));
+    // Room for the worst of one at a time, and for what all really cost.
+    let created = memory.create(json!({"max_cost": 0.06})).expect("nothing is over the cap");
+    assert!(created.version.model_run.is_some_and(|run| run.calls >= 3));
+}
+
+#[test]
+fn an_attempt_that_broke_off_is_paid_for_at_its_worst() {
+    let memory = Memory::new(good);
+    memory.models.broken.store(1, Ordering::SeqCst);
+    let error = memory.create(json!({"max_cost": 0.06})).expect_err("no room for two of them");
+    assert!(error.message.contains("over the cap"), "{}", error.message);
+    assert!(memory.asked().len() == 1, "and it is not repeated");
+    memory.models.broken.store(2, Ordering::SeqCst);
+    let run = memory.create(json!({"max_cost": 0.5})).expect("a version").version.model_run.expect("how");
+    let told = run.calls as f64 * 0.002;
+    assert!(run.cost.is_some_and(|cost| cost > told + 0.08), "both are booked: {:?}", run.cost);
+}
+
+#[test]
+fn several_compressions_of_one_wish_have_one_cap() {
+    let memory = Memory::new(good);
+    let request = memory.request(json!({"max_cost": 0.06}));
+    let source = crate::versions::Source::load(&memory.engine, &memory.session.as_str().into(), None).expect("source");
+    let account = Account::default();
+    let runs = (0..20).map(|number| {
+        let ratio = Some(f64::from(number).mul_add(0.3, 4.0));
+        let settings = CompressionSettings { compaction_ratio: ratio, ..request.settings.clone() };
+        memory.call(&Cancel::default(), |call| crate::versions::run_within(call, &source, &settings, &account))
+    });
+    let error = runs.filter_map(Result::err).next().expect("the cap holds for all of them");
+    assert!(error.message.contains("over the cap of $0.06"), "{}", error.message);
+}
+
+#[test]
+fn an_estimate_says_that_a_run_would_be_stopped() {
+    let memory = Memory::new(good);
+    let at = |cap: f64| {
+        let request = memory.request(json!({"max_cost": cap}));
+        memory.call(&Cancel::default(), |call| estimate(call, request)).expect("an estimate")
+    };
+    let likely = at(1.0).cost.expect("a price");
+    assert!(at(likely + 0.001).over_cap, "not even one call could be asked with what is left");
+    assert!(!at(likely + 0.05).over_cap);
+}
+
+#[test]
+fn secrets_are_found_before_texts_are_shortened() {
+    let memory = Memory::new(good);
+    let secrets = format!("{} ", secret()).repeat(400);
+    let long = memory.transcript.clone().user(&format!("Keys: {secrets}"));
+    memory.take(&long);
+    memory.create(json!({})).expect("a version");
+    let half = &secret()[13..20];
+    assert!(memory.asked().iter().all(|prompt| !prompt.contains(half)), "half a secret left the machine");
+}
+
+#[test]
+fn names_of_models_are_told_to_the_api_as_it_knows_them() {
+    let memory = Memory::new(good);
+    for (name, id) in [
+        ("sonnet[1m]", "claude-sonnet-5-5"),
+        ("opus", "claude-opus-5-5"),
+        ("us.anthropic.claude-opus-4-5-20251101-v1:0", "claude-opus-4-5"),
+        ("claude-opus-4-5-20251101", "claude-opus-4-5-20251101"),
+        ("small", "small"),
+    ] {
+        let settings = memory.request(json!({"model": name})).settings;
+        let asked = super::asked(&memory.engine, &settings).expect("an engine").expect("one that asks");
+        assert_eq!(asked.model.id, id, "{name}");
+    }
+}
+
+#[test]
+fn answers_go_with_their_session() {
+    let memory = Memory::new(good);
+    memory.create(json!({})).expect("a version");
+    let answers = memory.engine.home().answers(&memory.session.as_str().into());
+    assert!(answers.read_dir().is_ok_and(|files| files.count() > 0), "they are kept");
+    let request =
+        crate::api::session::SessionRemoveRequest { session: memory.session.clone(), purge: false, force: false };
+    crate::registry::remove(&memory.engine, &request).expect("removed");
+    assert!(!answers.exists());
+}
+
+#[test]
+fn a_composition_made_with_a_model_is_refreshed_without_one() {
+    let memory = Memory::new(good);
+    let settings = memory.request(json!({})).settings;
+    let request = serde_json::from_value(json!({
+        "name": "login", "budget": 4000, "components": [{"session": memory.session, "version": "new", "settings": settings}],
+    }))
+    .expect("a request");
+    memory.call(&Cancel::default(), |call| crate::compose::create(call, &request)).expect("a composition");
+    let asked = memory.asked().len();
+    assert!(asked > 0, "it is made with the model that was asked for");
+    memory.take(&memory.transcript.clone().user("One thing more.").assistant("It is done."));
+    let request = serde_json::from_value(json!({"name": "login"})).expect("a request");
+    let refreshed =
+        memory.call(&Cancel::default(), |call| crate::compose::refresh(call, &request)).expect("it is refreshed");
+    assert!(refreshed.composition.is_some() && refreshed.grown.len() == 1);
+    assert_eq!(memory.asked().len(), asked, "nobody has agreed to pay again");
 }
 
 #[test]

@@ -35,7 +35,8 @@ cost?: number | null,
  */
 cap?: number | null, 
 /**
- * It would cost more than it may, or nobody knows what it costs.
+ * It would cost more than it may, or could with one answer as long as it may be, so that it would be stopped; or nobody knows
+ * what it costs.
  */
 over_cap: boolean, 
 /**
