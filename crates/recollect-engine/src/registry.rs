@@ -53,7 +53,7 @@ pub use expiring::expiring;
 pub(crate) use follow::{Behind, Followed, behind, follow};
 pub use keep::{add_keepit, decay, keepits, remove_keepit, weigh_keepit};
 pub use list::{detail, overview, page, projects, resolve, stats, summary, update};
-pub use read::{Loaded, load, load_range, map, message_of, messages, stored_messages};
+pub use read::{Loaded, load, load_range_with, map, message_of, messages, stored_messages};
 pub(crate) use reading::{read_back, refresh};
 pub use remove::remove;
 pub use restore::{restore, restore_to};

@@ -28,6 +28,9 @@ pub use asking::Account;
 use asking::Asking;
 use chunks::Chunk;
 
+/// Version of what a model is asked.
+pub(crate) const PROMPT_VERSION: u32 = prompt::VERSION;
+
 /// Most tokens that are told to a model at once: more, and it forgets what stands in the middle.
 const MOST_TOLD: u64 = 40_000;
 

@@ -406,7 +406,7 @@ fn find(engine: &Engine, session: &SessionId, version: &VersionId) -> Result<Ver
 }
 
 /// What the session has beyond a version.
-fn behind(rows: &Rows<'_>, version: &VersionRow) -> Result<Option<Behind>> {
+pub(crate) fn behind(rows: &Rows<'_>, version: &VersionRow) -> Result<Option<Behind>> {
     let Some(last) = version.parts.last() else { return Ok(None) };
     let Some(file) = rows.main_file(&version.session_id)? else { return Ok(None) };
     let (messages, tokens) = rows.messages_after(file.file_id, last.last)?;

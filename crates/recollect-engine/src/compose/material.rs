@@ -35,6 +35,8 @@ pub(super) struct Material<'c> {
     /// As people call it.
     pub(super) project_name: String,
     pub(super) versions: Vec<VersionRow>,
+    /// Tokens that each of them lacks of what is newest.
+    behind: Vec<u64>,
     /// Marked words, in order.
     pub(super) keepits: Vec<String>,
     /// The messages of the original by index.
@@ -66,6 +68,11 @@ impl<'c> Material<'c> {
                 None => Vec::new(),
             };
             let keepits = rows.keepits(&session.session_id)?;
+            let versions = rows.versions(&session.session_id)?;
+            let behind = versions
+                .iter()
+                .map(|version| Ok(versions::behind(rows, version)?.map_or(0, |behind| behind.tokens)))
+                .collect::<Result<_>>()?;
             let mut state = Sha256::new();
             // When it was last looked at changes nothing in it.
             let facts = SessionRow { last_accessed: Time::from_millis(0), ..session.clone() };
@@ -80,7 +87,8 @@ impl<'c> Material<'c> {
                 call,
                 project_path,
                 project_name,
-                versions: rows.versions(&session.session_id)?,
+                versions,
+                behind,
                 state: state.finalize().into(),
                 keepits: keepits.into_iter().map(|keepit| keepit.content.trim().to_owned()).collect(),
                 origins: messages
@@ -103,7 +111,11 @@ impl<'c> Material<'c> {
 
     /// Its versions, as selection sees them; only those that it has not outgrown when they must be whole.
     pub(super) fn candidates(&self, whole: bool) -> Vec<Candidate> {
-        let candidates = self.versions.iter().map(|version| Candidate::of(version, self.session.tokens));
+        let candidates = self
+            .versions
+            .iter()
+            .zip(&self.behind)
+            .map(|(version, behind)| Candidate::of(version, self.session.tokens, *behind));
         candidates.filter(|candidate| !whole || candidate.covered >= 1.0).collect()
     }
 

@@ -5,6 +5,7 @@ use super::select::{Candidate, Pick, choose};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::ids::{SessionId, VersionId};
+use crate::versions;
 
 /// Tokens that the preamble takes, and the headings of a component.
 const PREAMBLE: u64 = 110;
@@ -48,7 +49,11 @@ pub(crate) fn portions(engine: &Engine, budget: u64, wishes: &[Wish]) -> Result<
         let mut known = Vec::with_capacity(wishes.len());
         for wish in wishes {
             let tokens = rows.session(&wish.session)?.map_or(0, |session| session.tokens);
-            let candidates = rows.versions(&wish.session)?.iter().map(|row| Candidate::of(row, tokens)).collect();
+            let mut candidates = Vec::new();
+            for row in rows.versions(&wish.session)? {
+                let behind = versions::behind(rows, &row)?.map_or(0, |behind| behind.tokens);
+                candidates.push(Candidate::of(&row, tokens, behind));
+            }
             known.push((tokens, candidates, wish.weight));
         }
         Ok(known)

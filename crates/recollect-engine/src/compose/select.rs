@@ -15,26 +15,20 @@ pub(super) struct Candidate {
     pub(super) preserved: u64,
     /// Keepits summarised.
     pub(super) summarized: u64,
-    /// The part of the session that there was when it was made, 0 to 1.
+    /// The part of the session that it reaches over, 0 to 1.
     pub(super) covered: f64,
 }
 
 impl Candidate {
-    /// A version of a session of so many tokens.
-    pub(super) fn of(row: &VersionRow, original_tokens: u64) -> Self {
+    /// A version of a session of so many tokens, of which it lacks the newest `behind`.
+    pub(super) fn of(row: &VersionRow, original_tokens: u64, behind: u64) -> Self {
         Self {
             version_id: row.version_id.clone(),
             output_tokens: row.output_tokens,
             ratio: original_tokens as f64 / row.output_tokens.max(1) as f64,
             preserved: row.keepit_stats.preserved,
             summarized: row.keepit_stats.summarized,
-            // Of one that was made from another version, or without the first messages, its tokens do not tell.
-            covered: match row.source_version {
-                None if row.settings.skip_first_messages == 0 => {
-                    (row.original_tokens as f64 / original_tokens.max(1) as f64).min(1.0)
-                }
-                _ => 1.0,
-            },
+            covered: 1.0 - behind as f64 / original_tokens.max(behind).max(1) as f64,
         }
     }
 }

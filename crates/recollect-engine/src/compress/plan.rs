@@ -201,9 +201,9 @@ impl Prepared {
                 .is_some_and(|piece| piece.text.trim_end().ends_with('?'))
         };
         let mut before: Option<usize> = None;
-        for at in 0..self.cuts.len() {
+        for (at, place) in places.iter_mut().enumerate() {
             if said(at, Role::User) || said(at, Role::Assistant) {
-                places[at].answering =
+                place.answering =
                     before.is_some_and(|before| asks(before) && input.messages[before].role != input.messages[at].role);
                 before = Some(at);
             }

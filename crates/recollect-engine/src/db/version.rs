@@ -44,6 +44,12 @@ pub struct PartRow {
     pub left_out: Vec<LeftOut>,
     /// Its stretches.
     pub tiers: Vec<TierResult>,
+    /// How a language model made it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made_by: Option<ModelRun>,
+    /// Where that model was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
 }
 
 /// What it takes to make a version again and to know it.

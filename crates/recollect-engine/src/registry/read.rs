@@ -39,16 +39,23 @@ pub struct Loaded {
 /// # Errors
 /// When it is not in memory, or a piece of it is damaged in the archive.
 pub fn load(engine: &Engine, session: &SessionId) -> Result<Loaded> {
-    load_range(engine, session, 0, u32::MAX)
+    load_range_with(engine, session, 0, u32::MAX, |_| Ok(())).map(|(loaded, ())| loaded)
 }
 
-/// Reads a session with those of its messages only whose indexes are in a range; the others are not looked at.
+/// Reads a session with those of its messages only whose indexes are in a range; the others are not looked at. What else is
+/// asked of the rows sees the same view of them.
 ///
 /// # Errors
-/// As [`load`].
-pub fn load_range(engine: &Engine, session: &SessionId, first: u32, last: u32) -> Result<Loaded> {
+/// As [`load`], and those of `with`.
+pub fn load_range_with<T>(
+    engine: &Engine,
+    session: &SessionId,
+    first: u32,
+    last: u32,
+    with: impl FnOnce(&Rows<'_>) -> Result<T>,
+) -> Result<(Loaded, T)> {
     let most = u64::from(last.saturating_sub(first)) + 1;
-    let (sums, project, file) = engine.db().read(|rows| {
+    let (sums, project, file, keepits, more) = engine.db().read(|rows| {
         let sums = rows
             .session_sums(session)?
             .ok_or_else(|| Error::not_found(format!("session {session} is not in memory")))?;
@@ -59,9 +66,8 @@ pub fn load_range(engine: &Engine, session: &SessionId, first: u32, last: u32) -
             }
             None => None,
         };
-        Ok((sums, project, file))
+        Ok((sums, project, file, rows.keepits(session)?, with(rows)?))
     })?;
-    let keepits = engine.db().read(|rows| rows.keepits(session))?;
     let mut messages = Vec::new();
     let mut tokens = Vec::new();
     if let Some((chunks, rows)) = file {
@@ -73,14 +79,15 @@ pub fn load_range(engine: &Engine, session: &SessionId, first: u32, last: u32) -
             }
         }
     }
-    Ok(Loaded {
+    let loaded = Loaded {
         project_path: project.map(|project| project.original_path).unwrap_or_default(),
         distance: sums.session.distance_by_hand.unwrap_or(sums.rank),
         session: sums.session,
         messages,
         tokens,
         keepits,
-    })
+    };
+    Ok((loaded, more))
 }
 
 /// Gives the messages of an archived file back: by their lines, or of a format without lines by reading all of it.

@@ -12,6 +12,7 @@ use crate::db::{PartRow, VersionRow};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::ids::SessionId;
+use crate::summarize;
 
 /// What is to become of a stretch of the session.
 #[derive(Debug, Clone)]
@@ -45,7 +46,7 @@ impl Plan {
     /// Takes over what it can of the versions that there are.
     ///
     /// # Errors
-    /// When the versions cannot be read.
+    /// When the versions cannot be read; `Conflict` when nothing is new and a model would be asked about all of it again.
     pub(super) fn extend(
         engine: &Engine,
         session: &SessionId,
@@ -57,6 +58,10 @@ impl Plan {
             let id = &base.version_id;
             if base.engine == compress::ENGINE && base.provenance.revision != compress::REVISION {
                 anew.push(format!("{id} was made by an older revision of the engine"));
+                continue;
+            }
+            if let Some(model) = other_model(engine, &base, settings)? {
+                anew.push(format!("{id} was made by {model}"));
                 continue;
             }
             if !store::is_as_written(engine, &base)? {
@@ -78,7 +83,12 @@ impl Plan {
             let is_reused = |segment: &Segment| matches!(segment, Segment::Reused { .. });
             let reaches_the_end = outline.lines.last().is_none_or(|line| line.index < from);
             if reaches_the_end && segments.iter().all(is_reused) {
-                // All is there already: who asks for it again wants it made again.
+                // All is there already: who asks for it again wants it made again. In one piece a model has answered already;
+                // several it would be asked about, and paid for, as a whole.
+                if base.parts.len() > 1 && !is_built_in(settings) {
+                    return Err(Error::conflict(format!("nothing was said since {id}, which has the same settings"))
+                        .hint("use it, or compress all of it anew with --full"));
+                }
                 break;
             }
             if segments.iter().any(is_reused) {
@@ -177,6 +187,25 @@ pub(super) fn is_same(left: &CompressionSettings, right: &CompressionSettings) -
 /// Whether settings ask for the engine that costs nothing and always gives the same.
 pub(super) fn is_built_in(settings: &CompressionSettings) -> bool {
     settings.engine.as_deref().is_none_or(|engine| engine == compress::ENGINE)
+}
+
+/// The model that a version, or a part of it, was made by, in words, when it is not the one that would be asked now: settings
+/// that leave the model to the configuration mean another one when that changes.
+fn other_model(engine: &Engine, base: &VersionRow, settings: &CompressionSettings) -> Result<Option<String>> {
+    let Some(asked) = summarize::asked(engine, settings)? else { return Ok(None) };
+    let is_same = |part: &PartRow| {
+        part.address.as_ref() == Some(&asked.endpoint.address)
+            && part
+                .made_by
+                .as_ref()
+                .is_some_and(|run| run.model == asked.model.id && run.prompt_version == summarize::PROMPT_VERSION)
+    };
+    Ok(base.parts.iter().find(|part| !is_same(part)).map(|part| match &part.made_by {
+        Some(run) if run.model != asked.model.id => format!("the model {}", run.model),
+        Some(run) if run.prompt_version != summarize::PROMPT_VERSION => "older questions".to_owned(),
+        Some(_) => format!("a model at {}", part.address.as_deref().unwrap_or("another address")),
+        None => "a model that is not known".to_owned(),
+    }))
 }
 
 /// What a part depends on that is not as it was, in words.

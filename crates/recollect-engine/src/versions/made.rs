@@ -16,6 +16,7 @@ use crate::db::{PartRow, VersionRow};
 use crate::engine::{Call, Engine};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::{ProjectId, SessionId, VersionId};
+use crate::summarize;
 
 /// Stretches of the output map.
 const MAP_STRETCHES: usize = 72;
@@ -47,18 +48,18 @@ pub struct Made {
 }
 
 impl Made {
-    /// One compression of all that was loaded.
+    /// One compression of all that was loaded. What is kept of the session is what it was when it was loaded: it may have grown,
+    /// or been marked otherwise, while it was compressed.
     ///
     /// # Errors
-    /// When the database cannot be read.
+    /// When the settings name a model and it is not known any more which.
     pub fn whole(engine: &Engine, source: &Source, settings: &CompressionSettings, outcome: Outcome) -> Result<Self> {
-        let outline = Outline::load(engine, &source.head.id)?;
         let settings = with_distance(settings, source.distance);
-        let mut part = part_of(&outline, source, (0, source.covers.1), &outcome, None);
-        if let Some(from) = &source.from {
+        let by = Asked::of(engine, &settings, &outcome)?;
+        let mut part = part_of(source, (0, source.covers.1), &outcome, None, by);
+        if let Some(hash) = &source.from_hash {
             // What it depends on is the text of the other version.
-            let row = super::find(engine, &source.head.id, from)?;
-            part.messages_hash = row.provenance.jsonl_hash;
+            part.messages_hash.clone_from(hash);
         }
         Ok(Self {
             head: source.head.clone(),
@@ -168,7 +169,7 @@ fn whole(
     Ok(Made { anew, ..Made::whole(call.engine, &source, settings, outcome)? })
 }
 
-/// Makes all parts again, each by itself, and joins them.
+/// Makes all parts again, each by itself, and joins them; no model is asked.
 ///
 /// # Errors
 /// As [`run`]; `OverBudget` when they do not fit any more.
@@ -183,7 +184,7 @@ pub(super) fn again(
     let mut pieces = Vec::new();
     for part in parts {
         let mut piece =
-            compressed(call, outline, &part.head, (from, part.last), part.settings.as_ref(), settings, true)?;
+            compressed(call, outline, &part.head, (from, part.last), part.settings.as_ref(), settings, false)?;
         piece.row.made_in = part.made_in.clone();
         pieces.push(piece);
         from = part.last.saturating_add(1);
@@ -200,7 +201,6 @@ struct Piece {
     body: String,
     messages: Vec<VersionMessage>,
     keepits: Vec<MarkerVerdict>,
-    made_by: Option<ModelRun>,
 }
 
 fn join(call: &Call<'_>, outline: &Outline, plan: &Plan, base: &VersionRow, asks: bool) -> Result<Option<Made>> {
@@ -215,7 +215,6 @@ fn join(call: &Call<'_>, outline: &Outline, plan: &Plan, base: &VersionRow, asks
                 body: markdown.get(part.body.0 as usize..part.body.1 as usize).unwrap_or_default().to_owned(),
                 messages: messages.iter().skip(taken).take(part.output_messages as usize).cloned().collect(),
                 keepits: outline.verdicts(from, part.last, part.settings.as_ref().unwrap_or(&plan.settings))?,
-                made_by: None,
                 row: PartRow::clone(part),
             },
             Segment::Anew { first, last, settings } => {
@@ -252,14 +251,17 @@ fn compressed(
     whole: &CompressionSettings,
     asks: bool,
 ) -> Result<Piece> {
+    // What came since the outline was read is nobody's part yet.
+    let last = last.min(outline.lines.last().map_or(0, |line| line.index));
     let mut source = Source::load_range(call.engine, &outline.head.id, first, last)?;
     source.head = head.clone();
     let settings = super::asked(&of_part(outline, first, own.unwrap_or(whole)), asks);
     let outcome = run(call, &source, &settings)?;
     let own = own.map(|own| with_distance(own, source.distance));
-    let row = part_of(outline, &source, (first, source.covers.1), &outcome, own);
+    let by = Asked::of(call.engine, &settings, &outcome)?;
+    let row = part_of(&source, (first, source.covers.1), &outcome, own, by);
     let body = outcome.markdown[row.body.0 as usize..row.body.1 as usize].to_owned();
-    Ok(Piece { row, body, messages: outcome.messages, keepits: outcome.keepits, made_by: outcome.made_by })
+    Ok(Piece { row, body, messages: outcome.messages, keepits: outcome.keepits })
 }
 
 /// Settings for a part that begins with a message: what is skipped at the start of the session may lie before it.
@@ -288,14 +290,30 @@ pub(super) fn sources(engine: &Engine, outline: &Outline, plan: &Plan) -> Result
     Ok(sources)
 }
 
-/// What is to be known of a part. Marks count from `range`'s first index on, which may lie before its first message.
+/// The model that made a part.
+struct Asked {
+    run: ModelRun,
+    address: String,
+}
+
+impl Asked {
+    fn of(engine: &Engine, settings: &CompressionSettings, outcome: &Outcome) -> Result<Option<Self>> {
+        let Some(run) = outcome.made_by.clone() else { return Ok(None) };
+        let asked = summarize::asked(engine, settings)?;
+        Ok(Some(Self { run, address: asked.map(|asked| asked.endpoint.address).unwrap_or_default() }))
+    }
+}
+
+/// What is to be known of a part, of the session as it was when its messages were read. Marks count from `range`'s first index on, which may lie before its first message.
 fn part_of(
-    outline: &Outline,
     source: &Source,
     range: (u32, u32),
     outcome: &Outcome,
     settings: Option<CompressionSettings>,
+    by: Option<Asked>,
 ) -> PartRow {
+    let (made_by, address) = by.map(|by| (by.run, by.address)).unzip();
+    let outline = &source.outline;
     let body = outcome.markdown.get(outcome.head_bytes..).unwrap_or_default();
     let end = outcome.head_bytes + body.trim_end_matches('\n').len();
     PartRow {
@@ -313,6 +331,8 @@ fn part_of(
         body: (outcome.head_bytes as u64, end as u64),
         left_out: outcome.left_out.clone(),
         tiers: outcome.tiers.clone(),
+        made_by,
+        address,
     }
 }
 
@@ -365,7 +385,7 @@ fn joined(
     let mut keepits: Vec<MarkerVerdict> = pieces.iter().flat_map(|piece| piece.keepits.clone()).collect();
     let order = outline.order_of_marks();
     keepits.sort_by_key(|verdict| (verdict.message_index, order.get(&verdict.marker_id).copied()));
-    let made_by = pieces.iter_mut().filter_map(|piece| piece.made_by.take()).reduce(added);
+    let made_by = pieces.iter().filter_map(|piece| piece.row.made_by.clone()).reduce(added);
     let mut parts: Vec<PartRow> = pieces.into_iter().map(|piece| piece.row).collect();
     for (part, body) in parts.iter_mut().zip(bodies) {
         part.body = body;

@@ -48,19 +48,25 @@ impl Outline {
     /// `NotFound` when the session is not in memory.
     pub(super) fn load(engine: &Engine, session: &SessionId) -> Result<Self> {
         let decay = engine.decay()?;
-        engine.db().read(|rows| {
-            let sums = rows
-                .session_sums(session)?
-                .ok_or_else(|| Error::not_found(format!("session {session} is not in memory")))?;
-            let project = rows.project(&sums.session.project_id)?;
-            Ok(Self {
-                head: head_of(&sums.session, &project.map(|project| project.original_path).unwrap_or_default()),
-                project_id: sums.session.project_id.clone(),
-                distance: sums.session.distance_by_hand.unwrap_or(sums.rank),
-                decay: decay.clone(),
-                lines: lines(rows, session)?,
-                keepits: rows.keepits(session)?,
-            })
+        engine.db().read(|rows| Self::of(rows, session, decay))
+    }
+
+    /// As it is in a view of the rows.
+    ///
+    /// # Errors
+    /// As [`Outline::load`].
+    pub(super) fn of(rows: &Rows<'_>, session: &SessionId, decay: Decay) -> Result<Self> {
+        let sums = rows
+            .session_sums(session)?
+            .ok_or_else(|| Error::not_found(format!("session {session} is not in memory")))?;
+        let project = rows.project(&sums.session.project_id)?;
+        Ok(Self {
+            head: head_of(&sums.session, &project.map(|project| project.original_path).unwrap_or_default()),
+            project_id: sums.session.project_id.clone(),
+            distance: sums.session.distance_by_hand.unwrap_or(sums.rank),
+            decay,
+            lines: lines(rows, session)?,
+            keepits: rows.keepits(session)?,
         })
     }
 

@@ -28,7 +28,7 @@ struct Verdict {
 ///
 /// # Errors
 /// `Usage` when the rule is not understood, `NotFound` when the session is not in memory; `Cancelled`: what was deleted until
-/// then stays deleted.
+/// then stays deleted. What fails for one session is told once the others are done.
 pub fn prune(call: &Call<'_>, request: &VersionPruneRequest) -> Result<VersionsPruned> {
     let engine = call.engine;
     let rule = match &request.keep {
@@ -61,10 +61,18 @@ fn by(call: &Call<'_>, rule: Retention, sessions: &[SessionId], grace: i64, dry_
     let engine = call.engine;
     let mut pruned =
         VersionsPruned { keep: rule.to_string(), dry_run, removed: Vec::new(), kept: Vec::new(), bytes: 0 };
+    let mut failed = None;
     for session in sessions {
         call.cancel.check()?;
-        super::reconcile(engine, session)?;
-        of_session(engine, rule, session, grace, &mut pruned)?;
+        let done =
+            super::reconcile(engine, session).and_then(|()| of_session(engine, rule, session, grace, &mut pruned));
+        // What is wrong with one session keeps the others from nothing.
+        if let Err(error) = done {
+            failed.get_or_insert(error);
+        }
+    }
+    if let Some(error) = failed {
+        return Err(error);
     }
     pruned.removed.sort_by_key(|version| version.created_at);
     Ok(pruned)

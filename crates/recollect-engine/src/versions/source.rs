@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::outline::Outline;
 use super::{find, store};
 use crate::api::compression::VersionMessage;
 use crate::api::keepit::{Fate, MarkerVerdict};
@@ -37,6 +38,10 @@ pub struct Source {
     pub keepits: Vec<Marked>,
     /// Marked passages of the session that the version no longer has word for word.
     pub lost: Vec<MarkerVerdict>,
+    /// The session as it was in the moment in which its messages were read.
+    pub(super) outline: Outline,
+    /// Hash of the version's messages, if it is one.
+    pub(super) from_hash: Option<String>,
     origins: Option<Vec<Origin>>,
     places: HashMap<MarkerId, usize>,
 }
@@ -58,8 +63,10 @@ impl Source {
     /// # Errors
     /// `NotFound` when the session is not in memory.
     pub fn load_range(engine: &Engine, session: &SessionId, first: u32, last: u32) -> Result<Self> {
-        let loaded = registry::load_range(engine, session, first, last)?;
-        let mut source = Self::empty(engine, &loaded)?;
+        let decay = engine.decay()?;
+        let (loaded, outline) =
+            registry::load_range_with(engine, session, first, last, |rows| Outline::of(rows, session, decay))?;
+        let mut source = Self::empty(&loaded, outline);
         let keepits: Vec<KeepitRow> =
             loaded.keepits.into_iter().filter(|keepit| (first..=last).contains(&keepit.message_index)).collect();
         source.take_original(loaded.messages, loaded.tokens, &keepits);
@@ -69,33 +76,38 @@ impl Source {
     fn load_version(engine: &Engine, session: &SessionId, version: &VersionId) -> Result<Self> {
         let row = find(engine, session, version)?;
         // What it was made from is in its files: of the session only what it says of itself is asked.
-        let loaded = registry::load_range(engine, session, u32::MAX, u32::MAX)?;
-        let mut source = Self::empty(engine, &loaded)?;
+        let decay = engine.decay()?;
+        let (loaded, outline) =
+            registry::load_range_with(engine, session, u32::MAX, u32::MAX, |rows| Outline::of(rows, session, decay))?;
+        let mut source = Self::empty(&loaded, outline);
         let covers = row.parts.first().zip(row.parts.last()).map(|(first, last)| (first.first, last.last));
         let messages = store::read_version(engine, &row)?;
         source.take_version(version, messages, &loaded.keepits);
         source.covers = covers.unwrap_or_default();
+        source.from_hash = Some(row.provenance.jsonl_hash);
         Ok(source)
     }
 
-    fn empty(engine: &Engine, loaded: &registry::Loaded) -> Result<Self> {
+    fn empty(loaded: &registry::Loaded, outline: Outline) -> Self {
         let head = head_of(&loaded.session, &loaded.project_path);
         let row = &loaded.session;
         let places = loaded.keepits.iter().enumerate().map(|(at, keepit)| (keepit.marker_id.clone(), at)).collect();
-        Ok(Self {
+        Self {
             head,
             project_id: row.project_id.clone(),
             distance: loaded.distance,
-            decay: engine.decay()?,
+            decay: outline.decay.clone(),
             from: None,
             covers: (0, 0),
             messages: Vec::new(),
             tokens: Vec::new(),
             keepits: Vec::new(),
             lost: Vec::new(),
+            outline,
+            from_hash: None,
             origins: None,
             places,
-        })
+        }
     }
 
     /// What the compression reads.

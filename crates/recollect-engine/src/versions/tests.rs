@@ -14,6 +14,7 @@ use crate::error::ErrorKind;
 use crate::testing::Transcript;
 use crate::time::Time;
 
+mod asked;
 mod growth;
 
 struct Memory {

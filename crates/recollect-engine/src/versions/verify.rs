@@ -31,7 +31,7 @@ pub fn verify(call: &Call<'_>, request: &VersionVerifyRequest) -> Result<Version
         session_id: session,
         version_id: row.version_id.clone(),
         identical: false,
-        by: if is_built_in(&row.settings) { VerifiedBy::Text } else { VerifiedBy::Input },
+        by: if by_model(&row) { VerifiedBy::Input } else { VerifiedBy::Text },
         covers: row.parts.first().zip(row.parts.last()).map(|(first, last)| (first.first, last.last)),
         reasons: Vec::new(),
         difference: None,
@@ -76,6 +76,12 @@ pub fn verify(call: &Call<'_>, request: &VersionVerifyRequest) -> Result<Version
         }
     }
     Ok(verified)
+}
+
+/// Whether a model made it, or a part of it: it would not answer the same again, and is not paid for twice.
+fn by_model(row: &VersionRow) -> bool {
+    let part = |part: &PartRow| part.made_by.is_some() || part.settings.as_ref().is_some_and(|own| !is_built_in(own));
+    !is_built_in(&row.settings) || row.model_run.is_some() || row.parts.iter().any(part)
 }
 
 /// What of that which it was made from is not as it was, in words.
@@ -126,7 +132,7 @@ fn texts(call: &Call<'_>, outline: &Outline, row: &VersionRow) -> Result<(String
     let outcome = match load()? {
         Some(mut source) => {
             source.head = head.clone();
-            run(call, &source, &row.settings)?
+            run(call, &source, &super::asked(&row.settings, false))?
         }
         None => {
             let parts: Vec<PartRow> = row.parts.iter().map(|part| own(part, row)).collect();

@@ -183,8 +183,8 @@ impl Worker {
         if self.backup <= now {
             self.backup = now + BACKUP;
             backup::in_background(&self.engine);
-            let call = Call { engine: &self.engine, progress: &|_| {}, cancel: &Cancel::default() };
-            // What fails is tried again the next time.
+            let call = Call { engine: &self.engine, progress: &|_| {}, cancel: &self.cancel };
+            // What fails is tried again the next time; following does not wait for it.
             let _ = versions::tidy(&call);
             let _ = storage::trim_cache(&self.engine);
         }

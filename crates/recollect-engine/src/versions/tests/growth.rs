@@ -375,6 +375,33 @@ fn pruning_shows_first_and_deletes_what_the_rule_does_not_keep() {
 }
 
 #[test]
+fn what_is_wrong_with_one_session_keeps_the_others_from_nothing() {
+    let growing = Growing::new(session(40));
+    let other = Transcript::new("other").work("the menu", 40);
+    let path = growing.memory.path("other.jsonl");
+    fs_err::write(&path, other.bytes()).expect("written");
+    growing.memory.ingest(&[&path]);
+    for id in [growing.id(), other.session_id().into()] {
+        for _ in 0..2 {
+            let request = CompressionRequest { session: id.to_string(), ..growing.request(&uniform(5)) };
+            growing.try_create(&request).expect("a version");
+        }
+    }
+    let sessions = growing.memory.engine.db().read(|rows| rows.sessions_with_versions()).expect("sessions");
+    let folder = {
+        let list = versions::list(&growing.memory.engine, &sessions[0]).expect("a list");
+        std::path::Path::new(&list.versions[0].paths[0]).parent().expect("a folder").to_owned()
+    };
+    fs_err::remove_file(folder.join(".lock")).expect("removed");
+    fs_err::create_dir(folder.join(".lock")).expect("in the way");
+    let request = VersionPruneRequest { session: None, keep: Some("last:1".to_owned()), dry_run: false };
+    growing.memory.call(|call| versions::prune(call, &request)).expect_err("what failed is told");
+    let left =
+        |session: &SessionId| growing.memory.engine.db().read(|rows| rows.versions(session)).expect("rows").len();
+    assert_eq!((left(&sessions[0]), left(&sessions[1])), (2, 1), "the session after it was pruned");
+}
+
+#[test]
 fn comparing_tells_messages_and_keepits_apart() {
     let growing = Growing::new(session(40).assistant("##keepit0.30## Colours are green."));
     growing.create(&uniform(3));
