@@ -121,6 +121,12 @@ describe('request', () => {
     const components = draft.cards.map((card) => ({ session_id: card.sessionId, title: card.title, original_tokens: card.tokens, last_timestamp: null }))
     expect(request && draftOf(request, components, 'x')).toEqual(draft)
   })
+
+  it('asks no model because one was asked before', () => {
+    const settings = { mode: 'uniform', compaction_ratio: 10, skip_first_messages: 0, keepit_mode: 'decay', engine: 'anthropic', model: 'sonnet', max_cost: 5 } as const
+    const draft = draftOf({ name: 'x', budget: 1000, components: [{ session: 'a', version: 'new', settings }], replace: false }, [], 'x')
+    expect(draft.cards[0]?.settings).toMatchObject({ compaction_ratio: 10, engine: null, model: null, max_cost: null })
+  })
 })
 
 describe('storage', () => {

@@ -262,8 +262,13 @@ export function draftOf(request: CompositionRequest, components: readonly { sess
         lastTimestamp: about?.last_timestamp ?? null,
         version: component.version ?? 'auto',
         share: component.tokens == null ? '' : count(component.tokens),
-        settings: component.settings ?? null,
+        settings: component.settings == null ? null : builtIn(component.settings),
       }
     }),
   }
+}
+
+/** The same by the built-in engine: no model is asked because one was asked before. */
+function builtIn(settings: CompressionSettings): CompressionSettings {
+  return { ...settings, engine: null, model: null, max_cost: null }
 }

@@ -28,6 +28,13 @@ export function typedModel(model: unknown): TypedModel {
   }
 }
 
+/** The models of the setting, and rows that are still being typed. */
+export function mergedModels(models: readonly unknown[], typed: readonly TypedModel[]): TypedModel[] {
+  const half = typed.filter((row) => modelFault(row) !== undefined)
+  const whole = models.map(typedModel).filter((model) => !half.some((row) => row.id.trim() !== '' && row.id.trim() === model.id))
+  return [...whole, ...half]
+}
+
 function price(text: string): number | undefined {
   const value = Number(text.trim().replace(/^\$/, '').replace(',', '.'))
   return text.trim() !== '' && Number.isFinite(value) && value >= 0 ? value : undefined
