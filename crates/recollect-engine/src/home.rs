@@ -75,7 +75,12 @@ impl Home {
 
     /// Answers of language models about a session, by what they were asked; they go with it.
     pub fn answers(&self, session: &SessionId) -> PathBuf {
-        self.cache().join("answers").join(session.as_str())
+        self.all_answers().join(session.as_str())
+    }
+
+    /// Answers of language models, in a folder for each session.
+    pub fn all_answers(&self) -> PathBuf {
+        self.cache().join("answers")
     }
 
     /// The folder in which a client runs that we start; sessions of it are never taken in.

@@ -32,7 +32,7 @@ pub fn trim_cache(engine: &Engine) -> Result<u64> {
     let most = engine.config()?.max_cache_bytes;
     let cache = engine.home().cache();
     let search = engine.home().search();
-    let answers = engine.home().answers();
+    let answers = engine.home().all_answers();
     let (mut sum, mut index) = (0, 0);
     let mut files = Vec::new();
     for entry in walkdir::WalkDir::new(&cache).into_iter().filter_map(Result::ok) {

@@ -9,7 +9,7 @@ use crate::api::version::{VerifiedBy, VersionVerifyRequest};
 use crate::engine::{Call, Cancel, Engine, EngineOptions};
 use crate::error::{ErrorKind, Result};
 use crate::keepit::Weight;
-use crate::language_model::{Answer, Endpoint, LanguageModels, ModelEngine, Question, Readiness};
+use crate::language_model::{Answer, Endpoint, LanguageModels, Question, Readiness};
 use crate::registry;
 use crate::testing::Transcript;
 use crate::time::Time;
@@ -28,7 +28,13 @@ impl LanguageModels for Counting {
         Readiness { has_key: true, problem: None, hint: None }
     }
 
-    fn ask(&self, _endpoint: &Endpoint, question: &Question<'_>, _cancel: &Cancel) -> Result<Answer> {
+    fn ask(
+        &self,
+        _endpoint: &Endpoint,
+        question: &Question<'_>,
+        _cancel: &Cancel,
+        _lost: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<Answer> {
         *self.asked.lock().expect("asked") += 1;
         if let Some((engine, weight)) = self.meanwhile.get() {
             let sessions = engine.db().read(|rows| rows.sessions_by_prefix("", 1))?;
@@ -42,11 +48,11 @@ impl LanguageModels for Counting {
         Ok(Answer { text, input_tokens: 1000, output_tokens: 100, cost: None, cut: false })
     }
 
-    fn set_key(&self, _engine: ModelEngine, _key: &str) -> Result<()> {
+    fn set_key(&self, _endpoint: &Endpoint, _key: &str) -> Result<()> {
         Ok(())
     }
 
-    fn remove_key(&self, _engine: ModelEngine) -> Result<bool> {
+    fn remove_key(&self, _endpoint: &Endpoint) -> Result<bool> {
         Ok(false)
     }
 }
