@@ -133,7 +133,9 @@ pub fn make(call: &Call<'_>, request: &CompressionRequest, asks: bool) -> Result
         return Made::whole(engine, &source, &request.settings, outcome);
     }
     let (outline, plan) = planned(engine, &session, request)?;
-    made::make(call, &outline, plan, asks)
+    // However many parts are made, one cap holds for them.
+    let account = Account::default();
+    made::make(call, &outline, plan, asks.then_some(&account))
 }
 
 /// What to compress, and what of earlier versions stands.

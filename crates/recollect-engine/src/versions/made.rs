@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::delta::{Plan, Segment, is_built_in};
 use super::outline::Outline;
 use super::source::Source;
-use super::{run, store};
+use super::store;
 use crate::api::compression::{
     CompressionMode, CompressionPreview, CompressionSettings, KeepitStats, LeftOut, Lineage, ModelRun, VersionMessage,
     VersionPart,
@@ -16,7 +16,7 @@ use crate::db::{PartRow, VersionRow};
 use crate::engine::{Call, Engine};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::{ProjectId, SessionId, VersionId};
-use crate::summarize;
+use crate::summarize::{self, Account};
 
 /// Stretches of the output map.
 const MAP_STRETCHES: usize = 72;
@@ -129,13 +129,13 @@ pub(super) fn with_distance(settings: &CompressionSettings, distance: u32) -> Co
 /// Makes what a plan says.
 ///
 /// # Errors
-/// As [`run`]. What the built-in engine cannot do in parts it does in one; with another engine that costs, so it is an error
+/// As [`super::run`]. What the built-in engine cannot do in parts it does in one; with another engine that costs, so it is an error
 /// that says so.
-pub(super) fn make(call: &Call<'_>, outline: &Outline, plan: Plan, asks: bool) -> Result<Made> {
+pub(super) fn make(call: &Call<'_>, outline: &Outline, plan: Plan, account: Option<&Account>) -> Result<Made> {
     let session = &outline.head.id;
-    let Some(base) = &plan.base else { return whole(call, session, &plan.settings, plan.anew, asks) };
+    let Some(base) = &plan.base else { return whole(call, session, &plan.settings, plan.anew, account) };
     let built_in = is_built_in(&plan.settings);
-    let why = match join(call, outline, &plan, base, asks) {
+    let why = match join(call, outline, &plan, base, account) {
         Ok(Some(made)) => return Ok(made),
         Ok(None) => "with its heading the new part would be over the budget".to_owned(),
         Err(error) if matches!(error.kind, ErrorKind::Usage | ErrorKind::OverBudget) => {
@@ -154,7 +154,20 @@ pub(super) fn make(call: &Call<'_>, outline: &Outline, plan: Plan, asks: bool) -
     }
     let mut anew = plan.anew;
     anew.push(why);
-    whole(call, session, &plan.settings, anew, asks)
+    whole(call, session, &plan.settings, anew, account)
+}
+
+/// Compresses on an account; without one no model is asked.
+fn run_within(
+    call: &Call<'_>,
+    source: &Source,
+    settings: &CompressionSettings,
+    account: Option<&Account>,
+) -> Result<Outcome> {
+    match account {
+        Some(account) => super::run_within(call, source, settings, account),
+        None => super::run(call, source, &super::asked(settings, false)),
+    }
 }
 
 fn whole(
@@ -162,17 +175,17 @@ fn whole(
     session: &SessionId,
     settings: &CompressionSettings,
     anew: Vec<String>,
-    asks: bool,
+    account: Option<&Account>,
 ) -> Result<Made> {
     let source = Source::load(call.engine, session, None)?;
-    let outcome = run(call, &source, &super::asked(settings, asks))?;
+    let outcome = run_within(call, &source, settings, account)?;
     Ok(Made { anew, ..Made::whole(call.engine, &source, settings, outcome)? })
 }
 
 /// Makes all parts again, each by itself, and joins them; no model is asked.
 ///
 /// # Errors
-/// As [`run`]; `OverBudget` when they do not fit any more.
+/// As [`super::run`]; `OverBudget` when they do not fit any more.
 pub(super) fn again(
     call: &Call<'_>,
     outline: &Outline,
@@ -184,7 +197,7 @@ pub(super) fn again(
     let mut pieces = Vec::new();
     for part in parts {
         let mut piece =
-            compressed(call, outline, &part.head, (from, part.last), part.settings.as_ref(), settings, false)?;
+            compressed(call, outline, &part.head, (from, part.last), part.settings.as_ref(), settings, None)?;
         piece.row.made_in = part.made_in.clone();
         pieces.push(piece);
         from = part.last.saturating_add(1);
@@ -203,7 +216,13 @@ struct Piece {
     keepits: Vec<MarkerVerdict>,
 }
 
-fn join(call: &Call<'_>, outline: &Outline, plan: &Plan, base: &VersionRow, asks: bool) -> Result<Option<Made>> {
+fn join(
+    call: &Call<'_>,
+    outline: &Outline,
+    plan: &Plan,
+    base: &VersionRow,
+    account: Option<&Account>,
+) -> Result<Option<Made>> {
     let engine = call.engine;
     let markdown = store::read_markdown(engine, base)?;
     let messages = store::read_version(engine, base)?;
@@ -218,7 +237,7 @@ fn join(call: &Call<'_>, outline: &Outline, plan: &Plan, base: &VersionRow, asks
                 row: PartRow::clone(part),
             },
             Segment::Anew { first, last, settings } => {
-                compressed(call, outline, &outline.head, (*first, *last), settings.as_ref(), &plan.settings, asks)?
+                compressed(call, outline, &outline.head, (*first, *last), settings.as_ref(), &plan.settings, account)?
             }
         };
         if let Some(part) = base.parts.get(pieces.len()) {
@@ -249,14 +268,14 @@ fn compressed(
     (first, last): (u32, u32),
     own: Option<&CompressionSettings>,
     whole: &CompressionSettings,
-    asks: bool,
+    account: Option<&Account>,
 ) -> Result<Piece> {
     // What came since the outline was read is nobody's part yet.
     let last = last.min(outline.lines.last().map_or(0, |line| line.index));
     let mut source = Source::load_range(call.engine, &outline.head.id, first, last)?;
     source.head = head.clone();
-    let settings = super::asked(&of_part(outline, first, own.unwrap_or(whole)), asks);
-    let outcome = run(call, &source, &settings)?;
+    let settings = super::asked(&of_part(outline, first, own.unwrap_or(whole)), account.is_some());
+    let outcome = run_within(call, &source, &settings, account)?;
     let own = own.map(|own| with_distance(own, source.distance));
     let by = Asked::of(call.engine, &settings, &outcome)?;
     let row = part_of(&source, (first, source.covers.1), &outcome, own, by);
