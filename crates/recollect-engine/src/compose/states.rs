@@ -11,6 +11,9 @@ use serde_json::Value;
 use crate::session::{Block, Message, MessageKind, Role};
 use crate::time::Time;
 
+/// Lines that the client reads of a file unless it is told how many.
+const READ_LINES: usize = 2000;
+
 /// The state of a file that a message holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FileState {
@@ -51,9 +54,12 @@ pub(super) fn states(messages: &[Message]) -> HashMap<u32, FileState> {
         if message.role != Role::Tool {
             continue;
         }
-        if let [Block::ToolResult { tool_use_id, is_error: false, .. }] = message.blocks.as_slice()
+        if let [Block::ToolResult { tool_use_id, is_error: false, text }] = message.blocks.as_slice()
             && let Some((path, part)) = calls.remove(tool_use_id.as_str())
         {
+            // What lies behind is not in it.
+            let cut = text.lines().take(READ_LINES).count() == READ_LINES;
+            let part = part.or_else(|| cut.then(|| "beginning".to_owned()));
             states.insert(message.index, FileState { path, part, is_reading: true });
         }
     }
@@ -126,6 +132,19 @@ mod tests {
     fn result(index: u32, id: &str, is_error: bool) -> Message {
         let block = Block::ToolResult { tool_use_id: id.to_owned(), text: "fn main() {}".to_owned(), is_error };
         message(index, Role::Tool, block)
+    }
+
+    #[test]
+    fn a_reading_that_was_cut_at_the_clients_limit_is_not_the_whole() {
+        let long = Block::ToolResult { tool_use_id: "a".to_owned(), text: "x\n".repeat(READ_LINES), is_error: false };
+        let short =
+            Block::ToolResult { tool_use_id: "a".to_owned(), text: "x\n".repeat(READ_LINES - 1), is_error: false };
+        let part = |block| {
+            let states = states(&[call(0, "a", json!({"file_path": "/a.rs"})), message(1, Role::Tool, block)]);
+            states[&1].part.clone()
+        };
+        assert!(part(long).is_some(), "an older reading of what lies behind does not give way to it");
+        assert_eq!(part(short), None);
     }
 
     #[test]
