@@ -200,12 +200,15 @@ impl<'w> Work<'w> {
             return Ok(());
         }
         let bare = self.render(choice, false);
-        for (at, needed) in bare.tier_output.iter().enumerate() {
-            let (most, whole) = if self.settings.tiered { (self.tier_budgets[at], false) } else { (self.budget, true) };
-            if *needed <= most {
+        let tiers = bare.tier_output.iter().enumerate().filter(|_| self.settings.tiered);
+        let tiers = tiers.map(|(at, needed)| (*needed, self.tier_budgets[at], self.tier_tokens[at], self.ranges[at]));
+        // The whole has a token or two that none of its stretches has.
+        let all = (bare.output_tokens, self.budget, self.original_tokens, (0, self.input.messages.len()));
+        for (needed, most, tokens, (from, end)) in tiers.chain([all]) {
+            if needed <= most {
                 continue;
             }
-            let (from, end) = self.ranges[at];
+            let whole = (from, end) == all.3;
             let within = |index: usize| (from..end).contains(&index);
             let names: Vec<String> = self
                 .input
@@ -216,7 +219,7 @@ impl<'w> Work<'w> {
                 .map(|(keepit, _)| format!("“{}” ({:.2})", one_line(&keepit.content, 40), keepit.weight))
                 .collect();
             let place = if whole { String::new() } else { format!(" of messages {}–{}", from + 1, end) };
-            let largest = self.tier_tokens[at] as f64 / *needed as f64;
+            let largest = tokens as f64 / needed as f64;
             let ratio = (largest * 10.0).floor() / 10.0;
             return Err(Error::new(
                 ErrorKind::OverBudget,
@@ -233,7 +236,7 @@ impl<'w> Work<'w> {
             } else {
                 "lower their weights, or choose the keepit mode ignore".to_owned()
             })
-            .because(Needs(*needed)));
+            .because(Needs(needed)));
         }
         Ok(())
     }
